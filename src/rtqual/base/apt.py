@@ -202,12 +202,12 @@ def _show(name: str, apt: _Apt) -> dict[str, str]:
     """
     if not _NAME.fullmatch(name):
         raise _no_name(name)
-    versions = [_fields(one) for one in _asked("show", name, apt).split("\n\n") if one.strip()]
+    versions = [_fields(word) for word in _asked("show", name, apt).split("\n\n") if word.strip()]
     wanted = re.search(r"^  Candidate: (\S+)$", _asked("policy", name, apt), re.M)
-    found = [one for one in versions if wanted and one.get("Version") == wanted[1]]
+    found = [version for version in versions if wanted and version.get("Version") == wanted[1]]
     if not found:
         raise _unknown(name, apt)
-    return next((one for one in found if "SHA256" in one), found[0])  # one that is only installed has no hash
+    return next((table for table in found if "SHA256" in table), found[0])  # one that is only installed has no hash
 
 
 def _asked(verb: str, name: str, apt: _Apt) -> str:

@@ -15,10 +15,10 @@ def install_command(modules: Iterable[str]) -> str:
     from importlib.metadata import PackageNotFoundError, requires  # noqa: PLC0415 - slow to load, and told once
 
     try:
-        asked = [one.partition(";")[0].strip() for one in requires("rtqual") or ()]
+        asked = [require.partition(";")[0].strip() for require in requires("rtqual") or ()]
     except PackageNotFoundError:  # the sources, not installed
         asked = []
-    versions = {_module(one): one for one in asked}
+    versions = {_module(name): name for name in asked}
     wanted = " ".join(quote(versions.get(module, module)) for module in modules)
     installer = f"{sys.executable} -m pip install" if find_spec("pip") else f"uv pip install --python {sys.executable}"
     return f"{installer} {wanted}"

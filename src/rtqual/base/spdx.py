@@ -63,8 +63,8 @@ def document(
         "packages": list(packages),
         **({"files": list(files)} if files else {}),
         "relationships": [
-            {"spdxElementId": one, "relationshipType": kind, "relatedSpdxElement": other}
-            for one, kind, other in relations
+            {"spdxElementId": name, "relationshipType": kind, "relatedSpdxElement": other}
+            for name, kind, other in relations
         ],
         **more,
     }

@@ -78,9 +78,11 @@ def names(folder: Path, name: str) -> list[str]:
 
 def files(folder: Path) -> list[str]:
     """Of all that lies in it, at any depth, with what is no file; links to folders are not followed."""
-    found = [Path(where, one) for where, _, inside in os.walk(folder) for one in inside]
-    found += [Path(where, one) for where, below, _ in os.walk(folder) for one in below if Path(where, one).is_symlink()]
-    return sorted(str(one.relative_to(folder)) for one in found)
+    found = [Path(where, name) for where, _, inside in os.walk(folder) for name in inside]
+    found += [
+        Path(where, name) for where, below, _ in os.walk(folder) for name in below if Path(where, name).is_symlink()
+    ]
+    return sorted(str(path.relative_to(folder)) for path in found)
 
 
 def require(folder: Path, name: str) -> Path:
@@ -93,8 +95,8 @@ def require(folder: Path, name: str) -> Path:
 def require_all(folder: Path, name: str) -> None:
     """Of a folder in it and everything below."""
     for where, folders, files in os.walk(require(folder, name)):
-        for one in (*folders, *files):
-            require(Path(where), one)
+        for text in (*folders, *files):
+            require(Path(where), text)
 
 
 @contextmanager

@@ -15,9 +15,9 @@ def clean(text: str) -> str:
     return _CONTROL.sub(" ", text)
 
 
-def count(n: int, one: str) -> str:
+def count(n: int, name: str) -> str:
     """'1 run', '12,000 samples'."""
-    return f"{n:,} {one}" if n == 1 else f"{n:,} {one}s"
+    return f"{n:,} {name}" if n == 1 else f"{n:,} {name}s"
 
 
 def one_in(probability: float) -> str:

@@ -58,7 +58,7 @@ PART = Part(
             170,
             "rtqual.face.commands.seal:seal",
             "seal",
-            "Sign a finished campaign and its reports with an SSH key, or verify such a signature and all that it covers.",
+            "Sign a finished campaign and its reports with an SSH key, or verify a signature and all that it covers.",
         ),
         Command(
             190,

@@ -151,7 +151,7 @@ def _is_there(module: str) -> bool:
 def rows(kind: str) -> list[tuple[Part, Row]]:
     """Return the rows of a kind, which is a field of Part, in their order; in equal places by the parts' names."""
     each = [(part, row) for part in parts() for row in getattr(part, kind)]
-    return sorted(each, key=lambda one: (one[1].order, one[0].name))
+    return sorted(each, key=lambda pair: (pair[1].order, pair[0].name))
 
 
 def tables() -> list[Table]:

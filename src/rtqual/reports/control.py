@@ -143,7 +143,7 @@ def _mark(verified: Verified) -> str:
 
 
 def _notes(mark: str) -> tuple[Note, ...]:
-    return tuple(Note(one, TIMING_NOTE[one]) for one in mark)
+    return tuple(Note(name, TIMING_NOTE[name]) for name in mark)
 
 
 def _answer(verified: Verified, numbering: Numbering) -> VerdictBox:
@@ -170,12 +170,12 @@ def _said(row: Row, why: str = "") -> Cell:
 def _control(verified: Verified, numbering: Numbering) -> Iterator[Block]:
     rows = []
     for row in verified.rows:
-        one = row.requirement
+        system_requirement = row.requirement
         evidence = dict.fromkeys(run.record[:12] for run in row.runs)
         rows.append(
             (
-                Cell(one.id, prose(one.text)),
-                Cell(str(one.method), f"{one.level}, {one.stage}"),
+                Cell(system_requirement.id, prose(system_requirement.text)),
+                Cell(str(system_requirement.method), f"{system_requirement.level}, {system_requirement.stage}"),
                 Cell(clean(", ".join(row.procedures)) or "none"),
                 Cell(", ".join(evidence) or "none"),
                 _said(row, row.why),
@@ -186,7 +186,7 @@ def _control(verified: Verified, numbering: Numbering) -> Iterator[Block]:
     note = Note("", "Evidence: the first digits of the records' hashes. After ECSS-E-ST-10-02C, annex B.")
     yield numbering.table("Verification control", texts(*titles), rows, [note])
     yield from bullets("The mission has no such requirement", verified.unasked, "open")
-    verifies = {name for one in verified.procedures for name in one.verifies}
+    verifies = {name for procedure in verified.procedures for name in procedure.verifies}
     alone = [row.requirement.id for row in verified.rows if row.requirement.id not in verifies]
     yield from bullets("No procedure verifies it", alone, "open")
 
@@ -210,7 +210,7 @@ def _procedures(verified: Verified, numbering: Numbering) -> Iterator[Block]:
     yield numbering.table("What was played", texts("Procedure", "What it shows", "Result", "Record", "Clock"), rows)
     yield from bullets("Runs that left no record", verified.again, "open")
     played = {run.procedure for run in verified.runs} | set(verified.failures)
-    left = [one.name for one in verified.procedures if one.name not in played]
+    left = [procedure.name for procedure in verified.procedures if procedure.name not in played]
     if left:
         yield Paragraph(prose(f"Not played: {listed(left)}."))
 
@@ -219,13 +219,13 @@ def _faults(verified: Verified, numbering: Numbering, mark: str) -> Iterator[Blo
     rows = [
         (
             Cell(clean(run.procedure)),
-            Cell(prose(one.action)),
-            Cell(prose(one.what)),
-            _time(one.after_ns, TIMING_MARK[run.timing]),
+            Cell(prose(check.action)),
+            Cell(prose(check.what)),
+            _time(check.after_ns, TIMING_MARK[run.timing]),
         )
         for run, _ in verified.first
-        for one in run.judgement.checks
-        if one.fault and one.after_ns is not None
+        for check in run.judgement.checks
+        if check.fault and check.after_ns is not None
     ]
     if rows:
         columns = [*texts("Procedure", "Fault", "What followed"), Column("After")]
@@ -244,17 +244,17 @@ def _latencies(verified: Verified, numbering: Numbering, mark: str) -> Iterator[
     yield Plots(tuple(plots), _notes(mark))
     note = Note("", "Below a figure: its 95 % interval, from how the runs differ, where there are ten or more.")
     columns = [Column("Latency", False), *numbers("Samples", "p50", "p99", "p99.9", "Largest")]
-    rows = [_latency_row(one, mark) for one in found]
+    rows = [_latency_row(latency, mark) for latency in found]
     yield numbering.table("Latencies, all procedures together", columns, rows, (*_notes(mark), note))
 
 
-def _latency_row(one: Latency, mark: str) -> list[Cell]:
-    cells = [Cell(clean(one.name), marks=mark), Cell(number(one.samples))]
-    for known in one.ends.values():
+def _latency_row(latency: Latency, mark: str) -> list[Cell]:
+    cells = [Cell(clean(latency.name), marks=mark), Cell(number(latency.samples))]
+    for known in latency.ends.values():
         value, low, high = known or (None, None, None)
         between = "" if low is None or high is None else f"{quantity(low, 'ns')} to {quantity(high, 'ns')}"
         cells.append(Cell("-" if value is None else quantity(value, "ns"), between))
-    return [*cells, Cell(quantity(one.most, "ns"))]
+    return [*cells, Cell(quantity(latency.most, "ns"))]
 
 
 def _plots(verified: Verified, found: Collection[Latency], numbering: Numbering, mark: str) -> Iterator[Plot]:
@@ -270,9 +270,9 @@ def _plots(verified: Verified, found: Collection[Latency], numbering: Numbering,
         asked = "; the limit is what procedures ask of acceptance" if panel.limits else ""
         caption = f"Telecommands accepted and completed: the share that took longer{asked}"
         yield numbering.plot(caption, caption, lambda ident, alt: ccdf(panel, palette, ident, alt), mark)
-    rows = [one for one in found if one.name.startswith(f"{ACCEPTED} ")]
+    rows = [latency for latency in found if latency.name.startswith(f"{ACCEPTED} ")]
     if rows:
-        both = [bar for one in rows for bar in _bars(one)]
+        both = [bar for latency in rows for bar in _bars(latency)]
         caption = "From sending a telecommand to its acceptance"
         palette = Palette((_MEDIAN, _LARGEST))
         yield numbering.plot(
@@ -280,11 +280,11 @@ def _plots(verified: Verified, found: Collection[Latency], numbering: Numbering,
         )
 
 
-def _bars(one: Latency) -> Iterator[Bar]:
-    row = readable(one.name.partition(" ")[2])
-    if median := one.ends["p50"]:
+def _bars(latency: Latency) -> Iterator[Bar]:
+    row = readable(latency.name.partition(" ")[2])
+    if median := latency.ends["p50"]:
         yield Bar(row, _MEDIAN, *median)
-    yield Bar(row, _LARGEST, one.most)
+    yield Bar(row, _LARGEST, latency.most)
 
 
 def _distribution(values: list[int]) -> Distribution:
@@ -294,11 +294,11 @@ def _distribution(values: list[int]) -> Distribution:
 
 def _limits(verified: Verified) -> tuple[Limit, ...]:
     asked = [
-        one.within
+        expect.within
         for procedure in verified.procedures
         for step in procedure.steps
-        for one in step.expect
-        if one.report in ("1.1", "ACCEPTED")
+        for expect in step.expect
+        if expect.report in ("1.1", "ACCEPTED")
     ]
     return (Limit("acceptance", min(asked)),) if asked else ()
 
@@ -327,13 +327,13 @@ def _trends(verified: Verified, numbering: Numbering, mark: str) -> Iterator[Blo
         return
     rows = [
         (
-            Cell(readable(one.name), marks=mark),
-            Cell(one.hourly(one.per_hour)),
-            Cell(" to ".join(map(one.hourly, one.interval or ())) or "none", one.why_none),
-            Cell(number(len(one.slopes))),
-            Cell(one.said),
+            Cell(readable(trend.name), marks=mark),
+            Cell(trend.hourly(trend.per_hour)),
+            Cell(" to ".join(map(trend.hourly, trend.interval or ())) or "none", trend.why_none),
+            Cell(number(len(trend.slopes))),
+            Cell(trend.said),
         )
-        for one in verified.trends
+        for trend in verified.trends
     ]
     note = Note("", "The mean of the segments' slopes, without a segment's first fifth; a segment is one sample.")
     columns = [Column("Quantity", False, name=True), *numbers("In an hour", "95 % interval", "Segments"), *texts("")]

@@ -167,7 +167,7 @@ def group_of(record: Manifest) -> Group:
 
 def facts_of(records: Sequence[Manifest], fact: str) -> list[str]:
     """Return the values that a fact has in records, each once; those without it are left out."""
-    found = dict.fromkeys(one.provenance.facts.get(fact, "none") for one in records)
+    found = dict.fromkeys(manifest.provenance.facts.get(fact, "none") for manifest in records)
     return [value for value in found if value != "none"]
 
 
@@ -229,4 +229,4 @@ def timing_of(material: Material, verdict: Verdict, name: str, candidate: str) -
 
 
 def timing_notes(mark: str) -> tuple[Note, ...]:
-    return tuple(Note(one, TIMING_NOTE[one]) for one in mark)
+    return tuple(Note(name, TIMING_NOTE[name]) for name in mark)

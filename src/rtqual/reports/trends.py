@@ -65,7 +65,7 @@ def trends(played: Iterable[tuple[Procedure, Record]], definition: Definition) -
         courses = figures(procedure, log_of(record), definition).courses
         for name in QUANTITIES:
             from_ns = _WARM * procedure.ends
-            later = [one for one in courses.get(name, ()) if one[0] >= from_ns]
+            later = [course for course in courses.get(name, ()) if course[0] >= from_ns]
             if len(later) >= _LEAST:
                 slopes[name].append(_slope(later))
     return tuple(_trend(name, slopes[name]) for name in QUANTITIES if slopes[name])

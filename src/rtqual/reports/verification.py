@@ -53,7 +53,7 @@ class Verified:
     @property
     def titles(self) -> Mapping[str, str]:
         """What each procedure shows."""
-        return {one.name: one.title for one in self.procedures}
+        return {procedure.name: procedure.title for procedure in self.procedures}
 
     @property
     def first(self) -> tuple[tuple[Run, Record], ...]:
@@ -84,7 +84,7 @@ class Verified:
     @property
     def again(self) -> tuple[str, ...]:
         """What is to be told of runs that left no record, be they played again or not."""
-        return tuple(f"{_procedure(one)}, {one}" for one in self.lost)
+        return tuple(f"{_procedure(lost)}, {lost}" for lost in self.lost)
 
 
 def open_by(lost: Sequence[Lost]) -> dict[str, str]:
@@ -108,7 +108,9 @@ class Latency:
     @property
     def ends(self) -> Mapping[str, tuple[float, float | None, float | None] | None]:
         """Value, lower and upper end of each, in ns; None where they are not known."""
-        return {name: (one.value, *_ends(one.interval)) if one else None for name, one in self.figures.items()}
+        return {
+            name: (figure.value, *_ends(figure.interval)) if figure else None for name, figure in self.figures.items()
+        }
 
 
 def _ends(interval: Interval | None) -> tuple[float | None, float | None]:
@@ -118,11 +120,11 @@ def _ends(interval: Interval | None) -> tuple[float | None, float | None]:
 
 def latencies(verified: Verified) -> tuple[Latency, ...]:
     records = [record for _, record in verified.first]
-    return tuple(_latency(name, [_series(one, name) for one in records]) for name in verified.samples())
+    return tuple(_latency(name, [_series(record, name) for record in records]) for name in verified.samples())
 
 
 def _series(record: Record, name: str) -> list[Series]:
-    return [one for one in record.series if one.info.name == name]
+    return [series for series in record.series if series.info.name == name]
 
 
 def _latency(name: str, runs: Sequence[Sequence[Series]]) -> Latency:
@@ -166,26 +168,28 @@ def as_dict(verified: Verified) -> dict[str, Any]:
         "procedures": [_run(run) for run in verified.runs],
         "failures": dict(verified.failures),
         "lost": [
-            one.model_dump(exclude={"instrument", "inputs"}) | {"procedure": _procedure(one)} for one in verified.lost
+            lost.model_dump(exclude={"instrument", "inputs"}) | {"procedure": _procedure(lost)}
+            for lost in verified.lost
         ],
         "without_requirement": verified.unasked,
         "latencies_ns": [
-            {"name": one.name, "samples": one.samples, **one.ends, "max": one.most} for one in latencies(verified)
+            {"name": latency.name, "samples": latency.samples, **latency.ends, "max": latency.most}
+            for latency in latencies(verified)
         ],
         "trends": [
             {
-                "name": one.name,
-                "unit": f"{one.unit}/h",
-                "segments": len(one.slopes),
-                "value": one.per_hour,
-                "interval": one.interval,
-                "why_none": one.why_none,
-                "said": one.said,
+                "name": trend.name,
+                "unit": f"{trend.unit}/h",
+                "segments": len(trend.slopes),
+                "value": trend.per_hour,
+                "interval": trend.interval,
+                "why_none": trend.why_none,
+                "said": trend.said,
             }
-            for one in verified.trends
+            for trend in verified.trends
         ],
         "figures": [
-            {"procedure": run.procedure, **{name: one.value for name, one in record.manifest.scalars.items()}}
+            {"procedure": run.procedure, **{name: scalar.value for name, scalar in record.manifest.scalars.items()}}
             for run, record in verified.first
         ],
     }
@@ -204,13 +208,13 @@ def _run(run: Run) -> dict[str, Any]:
         "board": run.board,
         "checks": [
             {
-                "step": one.step + 1,
-                "action": one.action,
-                "what": one.what,
-                "passed": one.passed,
-                "after_ns": one.after_ns,
+                "step": check.step + 1,
+                "action": check.action,
+                "what": check.what,
+                "passed": check.passed,
+                "after_ns": check.after_ns,
             }
-            for one in run.judgement.checks
+            for check in run.judgement.checks
         ],
         "wrong": run.judgement.wrong,
     }

@@ -58,16 +58,16 @@ def _brought(material: Material) -> Iterator[tuple[str, str, Iterable[Block]]]:
 
 def _programs(material: Material) -> Iterator[tuple[str, str]]:
     """The mission's own programs, by the hashes of what was measured, and what was changed of the kernel for them."""
-    for one in material.mission.programs:
+    for program in material.mission.programs:
         hashes = {
             f"{name.removeprefix('binary ')} {sha256[:_HASH]}" if name != "binary" else sha256[:_HASH]
-            for record in material.records if record.inputs.instrument == one.instrument
+            for record in material.records if record.inputs.instrument == program.instrument
             for name, sha256 in record.inputs.parameters.get("hashes", {}).items() if name.partition(" ")[0] == "binary"
         }  # fmt: skip
-        raised = [f"{name} at FIFO {priority}" for name, priority in one.kernel_threads.items()]
-        told = [f"sha256 {', '.join(sorted(hashes))}" if hashes else ", ".join(one.packages) or "not measured"]
+        raised = [f"{name} at FIFO {priority}" for name, priority in program.kernel_threads.items()]
+        told = [f"sha256 {', '.join(sorted(hashes))}" if hashes else ", ".join(program.packages) or "not measured"]
         told += [f"with the kernel's threads {listed(raised)}"] if raised else []
-        yield f"Program {clean(one.name)}", prose("; ".join(told))
+        yield f"Program {clean(program.name)}", prose("; ".join(told))
 
 
 def made_with(paper: Paper) -> Iterator[tuple[str, str]]:

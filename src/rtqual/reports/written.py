@@ -39,8 +39,10 @@ def _program() -> tuple[str, ...]:
                 content = file.read_bytes()
                 whole.update(f"{file.relative_to(root)} {len(content)} ".encode())
                 whole.update(content)
-    described = (one.metadata for one in distributions())  # each time it is asked for, it is read anew
-    libraries = sorted(f"{one['Name']} {one['Version']}" for one in described)
+    described = (
+        distribution.metadata for distribution in distributions()
+    )  # each time it is asked for, it is read anew
+    libraries = sorted(f"{package_metadata['Name']} {package_metadata['Version']}" for package_metadata in described)
     return (rtqual.__version__, whole.hexdigest(), *libraries)
 
 
@@ -48,7 +50,7 @@ def stands(folder: Path, inputs: str) -> bool:
     """Whether these inputs were reported on, and the folder has what came out."""
     try:
         files = json.loads((_memory() / inputs).read_bytes())
-        return bool(files) and all(sha256_of(unlinked.read(folder, name)) == one for name, one in files.items())
+        return bool(files) and all(sha256_of(unlinked.read(folder, name)) == item for name, item in files.items())
     except (OSError, ValueError, AttributeError, BadInput):
         return False
 

@@ -40,17 +40,17 @@ def boards(missions: Sequence[Path] = ()) -> list[Named]:
             if missions:
                 raise
             continue
-        found += [Named(path, one.settings) for one in loaded.boards]
+        found += [Named(path, board_table.settings) for board_table in loaded.boards]
     return found
 
 
 def board(name: str, mission: Path | None) -> Settings:
     """Raises BadInput where no mission, or several that differ, name it."""
     every = boards([mission] if mission else [])
-    found = {one.settings: one.mission for one in every if one.settings.name == name}
+    found = {named.settings: named.mission for named in every if named.settings.name == name}
     where = str(mission or "the missions here and in missions/")
     if not found:
-        names = dict.fromkeys(one.settings.name for one in every)
+        names = dict.fromkeys(named.settings.name for named in every)
         advice = suggest(name, names) if names else "there is no [[board]] (docs/boards.md)"
         raise BadInput(f"no board {name!r} in {where}; {advice}" + ("" if mission else ", or say --mission FILE"))
     if len(found) > 1:

@@ -39,7 +39,7 @@ def compare_paths(
         {one.group: one for one in measured_in(folder, some)[0]} for folder, some in zip(where, grouped, strict=True)
     )
     comparisons: list[Comparison] = []
-    for group_a, one in of_a.items():
+    for group_a, measured in of_a.items():
         for group_b, other in of_b.items():
             same = (group_a.instrument, group_a.load, group_a.board) == (
                 group_b.instrument,
@@ -47,7 +47,7 @@ def compare_paths(
                 group_b.board,
             )
             if same and group_a.cpus == group_b.cpus and (group_a.candidate == group_b.candidate or len(of_a) == 1):
-                comparisons += compare_pair(one, _named_apart(other, group_a), margins=margins)
+                comparisons += compare_pair(measured, _named_apart(other, group_a), margins=margins)
     if not comparisons:
         raise BadInput(f"{a[0]} and {b[0]}: nothing to compare: instrument, load, board and CPUs must be the same")
     return comparisons
@@ -56,7 +56,7 @@ def compare_paths(
 def measured_in(folder: Path | None, grouped: Mapping[Group, Sequence[Record]]) -> tuple[list[Measured], Plan]:
     """The groups, and the runs that they should have by the plan of a finished campaign; none for records alone."""
     if folder is None or not (folder / kept.CAMPAIGN).is_file():
-        return [measure(*one) for one in grouped.items()], {}
+        return [measure(*pair) for pair in grouped.items()], {}
     mission, scale = kept.planned_in(folder)
     return measured_of(mission, scale, grouped, looked=looked_in(folder)), planned_runs(mission, scale, grouped)
 

@@ -44,7 +44,11 @@ class Series:
     @property
     def points(self) -> list[tuple[int, Point]]:
         """The figures with an interval of two ends, by the number of their version."""
-        return [(n, point) for n, one in enumerate(self.versions) if not one.again and (point := _point(one.figure))]
+        return [
+            (n, point)
+            for n, version in enumerate(self.versions)
+            if not version.again and (point := _point(version.figure))
+        ]
 
     @property
     def newest(self) -> int:
@@ -84,40 +88,50 @@ def history(folders: Sequence[Path]) -> History:
     summaries = [
         {
             m.group: m.summary
-            for m in measured_of(one.mission, one.scale, groups(one.result.records), looked=one.result.looked)
+            for m in measured_of(
+                campaign.mission, campaign.scale, groups(campaign.result.records), looked=campaign.result.looked
+            )
         }
-        for one in campaigns
+        for campaign in campaigns
     ]
     hashes = [
-        {group: frozenset(r.manifest.hash for r in members) for group, members in groups(one.result.records).items()}
-        for one in campaigns
+        {
+            group: frozenset(r.manifest.hash for r in members)
+            for group, members in groups(campaign.result.records).items()
+        }
+        for campaign in campaigns
     ]
     labels = _labels(folders)
-    missions = [one.mission for one in campaigns]
+    missions = [campaign.mission for campaign in campaigns]
     found = []
-    for group in dict.fromkeys(group for one in summaries for group in one):
-        of_group = [one.get(group) for one in summaries]
-        drawn = [one.get(group) for one in hashes]
-        again = [one is not None and one in drawn[:n] for n, one in enumerate(drawn)]
+    for group in dict.fromkeys(group for summary in summaries for group in summary):
+        of_group = [summary.get(group) for summary in summaries]
+        drawn = [hash_.get(group) for hash_ in hashes]
+        again = [group is not None and group in drawn[:n] for n, group in enumerate(drawn)]
         for name in _names(group, missions, of_group):
-            figures = [None if one is None or one.problems else one.figures.get(name) for one in of_group]
+            figures = [
+                None if summary is None or summary.problems else summary.figures.get(name) for summary in of_group
+            ]
             versions = tuple(map(Version, labels, figures, again))
             found.append(_explained(Series(group, name, versions), of_group))
-    together = sum(not one.why_none for one in found)
+    together = sum(not series.why_none for series in found)
     margins = margins_of(asked_of(missions))
-    series = tuple(one if one.why_none else _marked(one, together, margins) for one in found)
+    series = tuple(series if series.why_none else _marked(series, together, margins) for series in found)
     return History(series, tuple(_over_boards(series)))
 
 
 def _over_boards(series: Sequence[Series]) -> Iterator[Together]:
     """Of figures that as many as BOARDS boards have."""
     alike: defaultdict[tuple[str, str, str, str, int], list[Series]] = defaultdict(list)
-    for one in (one for one in series if not one.why_none):
-        group = one.group
-        alike[group.candidate, one.name, group.instrument, group.load, group.cpus].append(one)
+    for series_ in (one for one in series if not one.why_none):
+        group = series_.group
+        alike[group.candidate, series_.name, group.instrument, group.load, group.cpus].append(series_)
     enough = {of: boards for of, boards in alike.items() if len(boards) >= BOARDS}
     for (candidate, name, *_), boards in enough.items():
-        values = [[None if one.again or not one.figure else one.figure.value for one in s.versions] for s in boards]
+        values = [
+            [None if version.again or not version.figure else version.figure.value for version in s.versions]
+            for s in boards
+        ]
         for shift in shifts(values, len(enough)):
             cell = replace(boards[0].group, board=f"{len(boards)} boards").title
             yield Together(candidate, name, cell, boards[0].versions[shift.at].label, shift)
@@ -134,7 +148,7 @@ def _names(group: Group, missions: Sequence[Mission], summaries: Sequence[Summar
     names = [
         figure_name(one) for one in asked_of(missions) if (one.instrument, one.load) == (group.instrument, group.load)
     ]
-    given = list(dict.fromkeys(name for one in summaries if one for name in one.figures))
+    given = list(dict.fromkeys(name for summary in summaries if summary for name in summary.figures))
     names = [name for name in dict.fromkeys([*names, *USUAL]) if name in given]
     return names or given
 
@@ -148,14 +162,18 @@ def _point(figure: Figure | None) -> Point | None:
 
 def _explained(series: Series, summaries: Sequence[Summary | None]) -> Series:
     """With the reason why no change can be looked for, if there is one."""
-    measured = [one for one in summaries if one and series.name in one.figures]
+    measured = [summary for summary in summaries if summary and series.name in summary.figures]
     for before, one in pairwise(measured):
         if why := unlike(before, one, series.name):
             return replace(series, why_none=why)
     known = len(series.points)
     if known >= LEAST:
         return series
-    reasons = [one.figure.why_no_interval for one in series.versions if one.figure and one.figure.why_no_interval]
+    reasons = [
+        version.figure.why_no_interval
+        for version in series.versions
+        if version.figure and version.figure.why_no_interval
+    ]
     why = f"{count(known, 'version')} with an interval, {LEAST} are needed"
     return replace(series, why_none=f"{why} ({reasons[-1]})" if reasons else why)
 
@@ -169,10 +187,10 @@ def _marked(series: Series, together: int, margins: Margins) -> Series:
 
 def _mattering(series: Series, where: Sequence[int], found: Sequence[Change], margins: Margins) -> Iterator[Change]:
     stated = margins.get((series.group.instrument, series.group.load, series.name), ())
-    figure = next(one.figure for one in series.versions if one.figure)
-    for one in found:
-        before, after = (replace(figure, value=value) for value in (one.before, one.after))
+    figure = next(version.figure for version in series.versions if version.figure)
+    for change in found:
+        before, after = (replace(figure, value=value) for value in (change.before, change.after))
         margin = margin_value(stated, before, after)
-        if margin is None or abs(one.after - one.before) > margin:
-            gone = None if one.gone is None else where[one.gone]
-            yield replace(one, at=where[one.at], since=where[one.since], gone=gone)
+        if margin is None or abs(change.after - change.before) > margin:
+            gone = None if change.gone is None else where[change.gone]
+            yield replace(change, at=where[change.at], since=where[change.since], gone=gone)

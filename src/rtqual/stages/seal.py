@@ -71,9 +71,9 @@ def verify_seal(folder: Path, signers: Path) -> Holds:
     with scratch() as place:
         who = _who(folder, place, signature, content, signers)
     campaign = opened(folder)
-    for name, one in (campaign.sealed or {}).items():
+    for name, sealed in (campaign.sealed or {}).items():
         try:
-            same = unlinked.sha256(folder, name, one.size_b) == (one.size_b, one.sha256)
+            same = unlinked.sha256(folder, name, sealed.size_b) == (sealed.size_b, sealed.sha256)
         except (FileNotFoundError, NotADirectoryError):
             raise BadInput(f"{folder / name}: is missing, and was there when the campaign was sealed") from None
         if not same:
@@ -128,7 +128,7 @@ def _require_all(folder: Path) -> None:
 
 def _require_made(folder: Path, campaign: kept.Kept) -> tuple[str, ...]:
     """The reports that lie there, each what the campaign gives."""
-    found = [one for one, name in FORMATS.items() if (folder / name).exists()]
+    found = [text for text, name in FORMATS.items() if (folder / name).exists()]
     made = _anew(folder, campaign, found) if found else {}
     for name, content in made.items():
         there = unlinked.read(folder, name) if (folder / name).exists() else b""
@@ -165,14 +165,14 @@ def _who(folder: Path, place: Path, signature: bytes, content: bytes, signers: P
         (place / "signers").write_text(f"{line}\n")
         by = ["-s", str(place / "signature"), "-f", str(place / "signers")]
         allowed, _ = _said(["find-principals", *by], b"")
-        for one in allowed:
-            held, complaints = _said(["verify", *by, "-I", one, "-n", _NAMESPACE], content)
+        for name in allowed:
+            held, complaints = _said(["verify", *by, "-I", name, "-n", _NAMESPACE], content)
             if not held:
                 refused = complaints[0].removeprefix(f"{place / 'signers'}:1: ") if complaints else "refused"
-            elif _PATTERN.search(one):
+            elif _PATTERN.search(name):
                 fields.append(",".join(allowed))
             else:
-                names.append(one)
+                names.append(name)
     if names:
         return listed(list(dict.fromkeys(names)))
     if fields:

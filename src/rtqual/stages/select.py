@@ -53,7 +53,7 @@ def run(campaign: Campaign, watcher: Watcher, annexes: Annexes | None = None) ->
     mission, folder = campaign.mission, campaign.folder
     key()  # of the program that measures and judges, not of one that is installed meanwhile
     content = kept.content_of(mission)
-    before = {one.file: kept.before(folder, one) for one in all_annexes() if one.make}
+    before = {annex.file: kept.before(folder, annex) for annex in all_annexes() if annex.make}
     _check_disk(folder, cost_of(campaign.waiting(), campaign.workers).disk_b)
     kept.begin(folder)
     result = campaign.run(watcher)
@@ -68,16 +68,16 @@ def _made(
     campaign: Campaign, result: kept.Result, before: Mapping[str, BaseModel | None], watcher: Watcher
 ) -> dict[str, BaseModel]:
     """Annexes that are made when all has run."""
-    places = {campaign.store.path(one.inputs.key(), one.manifest.repeat): one for one in result.records}
+    places = {campaign.store.path(record.inputs.key(), record.manifest.repeat): record for record in result.records}
     found: dict[str, BaseModel] = {}
-    for one in all_annexes():
-        if one.make:
-            fits = kept.fitting(one, before[one.file], result.records)
+    for annex in all_annexes():
+        if annex.make:
+            fits = kept.fitting(annex, before[annex.file], result.records)
             making = Making(
                 campaign.mission, campaign.scale, places, fits, campaign.workers, watcher.preparing, watcher.warning
             )
-            made = load(one.make)(making)
-            found |= {one.file: made} if made is not None else {}
+            made = load(annex.make)(making)
+            found |= {annex.file: made} if made is not None else {}
     return found
 
 

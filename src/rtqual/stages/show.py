@@ -60,7 +60,9 @@ def shown(folder: Path, paths: Sequence[Path]) -> Shown:
         lost=lost,
         left_out=result.left_out,
     )
-    said = answer([one for one in verdicts if one.board != PUBLISHED])  # what a study chose stands in the report
+    said = answer(
+        [verdict for verdict in verdicts if verdict.board != PUBLISHED]
+    )  # what a study chose stands in the report
     return Shown(
         records=result.records,
         summaries=tuple(one.summary for one in measured),

@@ -71,7 +71,7 @@ def plan(
     if mission.verify is None:
         raise BadInput(f"{where}: has no [verify]: say which candidate, which procedures and what they must show")
     if camera is not None and camera not in list(Camera):
-        raise BadInput(f"--camera {camera!r}: {suggest(camera, [one.value for one in Camera])}")
+        raise BadInput(f"--camera {camera!r}: {suggest(camera, [camera.value for camera in Camera])}")
     asked = {"candidate": candidate or mission.verify.candidate, "camera": Camera(camera or mission.verify.camera)}
     if (verify := mission.verify.model_copy(update=asked)) != mission.verify:
         return plan(_on(mission, verify), scale, only)
@@ -86,9 +86,11 @@ def plan(
         if name not in names:
             raise BadInput(f"--only {name!r}: there is no such procedure in {folder}; {suggest(name, names)}")
     board = mission.verify.board
-    for one in procedures:
-        if board and one.emulated and one.name in only:
-            raise BadInput(f"--only {one.name}: resets and peers are played on the virtual board only, not on {board}")
+    for procedure in procedures:
+        if board and procedure.emulated and procedure.name in only:
+            raise BadInput(
+                f"--only {procedure.name}: resets and peers are played on the virtual board only, not on {board}"
+            )
     played = tuple(
         one for one in procedures if (one.name in only if only else _is_of(one, scale)) and not (board and one.emulated)
     )
@@ -115,19 +117,19 @@ def _is_of(procedure: Procedure, scale: str) -> bool:
 
 def segments(asked: Plan, hours: float) -> int:
     """So many runs of the soak's procedures, each with another seed, last `hours` on the board."""
-    return math.ceil(hours * 3600 * 10**9 / sum(one.ends for one in asked.played))
+    return math.ceil(hours * 3600 * 10**9 / sum(procedure.ends for procedure in asked.played))
 
 
 def campaign(asked: Plan, folder: Path, workers: int, seeds: int = 1) -> Campaign:
     """Its cells: each procedure with each seed, and then each once more where a second run must be equal."""
-    candidate = next(one for one in asked.mission.candidates if one.name == asked.verify.candidate)
+    candidate = next(candidate for candidate in asked.mission.candidates if candidate.name == asked.verify.candidate)
     place = _place(asked, candidate)
     cpus, camera = place.cpus() if place.cpus else 1, asked.verify.camera
     instruments = keyed("verified", PROGRAM, f"[verify] of {PROGRAM}")
     cells = [
-        Cell(candidate, one, one.parameters(), asked.verify.load, cpus, seed=seed, place=place)
+        Cell(candidate, instrument, instrument.parameters(), asked.verify.load, cpus, seed=seed, place=place)
         for seed in range(1, seeds + 1)
-        for one in instruments(asked.played, asked.definition, f"{CAMERAS[camera]} {ARGUMENTS}", camera)
+        for instrument in instruments(asked.played, asked.definition, f"{CAMERAS[camera]} {ARGUMENTS}", camera)
     ]
     again = [replace(cell, repeat=1) for cell in cells if cell.seed == 1] if place.repeats else []
     scale, cells = kept.VERIFY + asked.scale, [*cells, *again]
@@ -136,11 +138,11 @@ def campaign(asked: Plan, folder: Path, workers: int, seeds: int = 1) -> Campaig
 
 def _place(asked: Plan, candidate: Candidate) -> Row:
     """Where it is played. Raises BadInput where it cannot be."""
-    for one in asked.mission.boards:
-        if one.name == asked.verify.board:
-            if one.settings.by_card:
-                raise BadInput(f"board {one.name}: has no network; procedures are played over ssh")
-            return one.place
+    for board in asked.mission.boards:
+        if board.name == asked.verify.board:
+            if board.settings.by_card:
+                raise BadInput(f"board {board.name}: has no network; procedures are played over ssh")
+            return board.place
     place = candidate.place
     if candidate.root == RootSystem.DEBIAN:
         raise BadInput(f"candidate {candidate.name}: procedures are played under a minimal root, or without one")
@@ -154,7 +156,7 @@ def verify(asked: Plan, made: Campaign, watcher: Watcher) -> Verified:
     with kept.alone(made.folder):
         content = kept.content_of(asked.mission)
         kept.begin(made.folder)
-        procedures = Procedures(procedures={one.name: one for one in asked.procedures})
+        procedures = Procedures(procedures={procedure.name: procedure for procedure in asked.procedures})
         result = replace(made.run(watcher), procedures=procedures)
         result = replace(result, records=(*result.records, *unlike(made.store, result.records)))
         derived = asked.mission if asked.mission.is_derived else None
@@ -166,9 +168,9 @@ def verify(asked: Plan, made: Campaign, watcher: Watcher) -> Verified:
 
 def unlike(store: Store, records: Sequence[Record]) -> list[Record]:
     """Second runs that gave another log or other problems: each is evidence of its own, and may have failed alone."""
-    again = [(one, store.path(one.inputs.key(), 1)) for one in records]
-    second = [(one, read(path)) for one, path in again if path.exists()]
-    return [other for one, other in second if _found(other) != _found(one)]
+    again = [(record, store.path(record.inputs.key(), 1)) for record in records]
+    second = [(record, read(path)) for record, path in again if path.exists()]
+    return [other for record, other in second if _found(other) != _found(record)]
 
 
 def _found(record: Record) -> tuple[str, list[str]]:
@@ -212,7 +214,7 @@ def _of(campaign: kept.Kept) -> Verified:
 
 def judged(asked: Plan, records: Sequence[Record], failures: dict[str, str], lost: Sequence[Lost] = ()) -> Verified:
     """What the records say; nothing is played. `failures`: procedures that gave no record, and why."""
-    by_name = {one.name: one for one in asked.played}
+    by_name = {procedure.name: procedure for procedure in asked.played}
     runs, measured = [], []
     for record in records:
         name = record.inputs.instrument.removeprefix(PREFIX)
@@ -265,5 +267,5 @@ def _of_another(asked: Plan, record: Record) -> list[str]:
     by = record.inputs.parameters.get("camera", Camera.UVCVIDEO)
     if by != asked.verify.camera:
         return [f"frames came by {by}"]
-    models = {one.model for one in asked.mission.boards if one.name == asked.verify.board}
+    models = {board.model for board in asked.mission.boards if board.name == asked.verify.board}
     return [f"it was played on {board}"] if models and board not in models else []

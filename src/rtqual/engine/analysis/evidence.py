@@ -64,7 +64,10 @@ def analyse(
     failures = failures or {}
     lost = with_reasons(lost, failures)
     grouped = groups(records)
-    measured = [with_dependence(one, grouped[one.group]) for one in measured_of(mission, scale, grouped, lost, looked)]
+    measured = [
+        with_dependence(measured, grouped[measured.group])
+        for measured in measured_of(mission, scale, grouped, lost, looked)
+    ]
     asked: list[Asked] = [*mission.requirements, *mission.criteria]
     others = [f"{name} p50" for one in measured for name in one.summary.series[1:]]
     margins = margins_of(asked)

@@ -37,15 +37,19 @@ class Evidence:
         """Every board's verdict under its heading: the one that is the answer first, the others as evidence."""
         deciding = self.answer.boards if self.answer else ()
         heading = "Verdict" if len(deciding) == 1 else "Evidence"
-        first = [(f"{heading}, {one.board} board", one) for one in self.verdicts if one.board in deciding]
-        others = [(f"Evidence, {one.board} board", one) for one in self.verdicts if one.board not in deciding]
+        first = [
+            (f"{heading}, {verdict.board} board", verdict) for verdict in self.verdicts if verdict.board in deciding
+        ]
+        others = [
+            (f"Evidence, {verdict.board} board", verdict) for verdict in self.verdicts if verdict.board not in deciding
+        ]
         return (*first, *others)
 
     @property
     def lacking(self) -> dict[Group, str]:
         """The failures that leave something unjudged: not those of a machine that is there for comparison alone,
         beside others that are judged."""
-        beside = {one.board for one in self.verdicts if one.ground == Ground.REFERENCE}
+        beside = {verdict.board for verdict in self.verdicts if verdict.ground == Ground.REFERENCE}
         if self.answer is None or self.answer.ground == Ground.REFERENCE:
             beside = set()
         return {group: why for group, why in self.failures.items() if group.board not in beside}

@@ -61,7 +61,7 @@ class Btf:
             at += _TYPE.size
             self._types.append(_Type(kind, name_at, members, bool(info >> 31), size, at))
             at += _FIXED.get(kind, 0) + _EACH.get(kind, 0) * members
-        self._named = {self._name(one.name_at): one for one in reversed(self._types) if one.kind == _STRUCT}
+        self._named = {self._name(kind.name_at): kind for kind in reversed(self._types) if kind.kind == _STRUCT}
         return bool(at == end)
 
     def size(self, structure: str) -> int:

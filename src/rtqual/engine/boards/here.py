@@ -33,7 +33,7 @@ def lay(files: Mapping[str, Path], root: Path) -> None:
 
 def among(job: Job, root: Path) -> Job:
     """The job with the user's programs among these files, and the measured one once more under the tracer."""
-    loads = tuple(_among(one, root) for one in job.loads)
+    loads = tuple(_among(command, root) for command in job.loads)
     if job.measure.argv[0] not in _STARTERS:
         return replace(job, loads=loads)
     measure = _among(job.measure, root)

@@ -93,7 +93,7 @@ def _waiting_s(processes: Iterable[Path]) -> float:
     """Time for which their threads waited while others had the CPUs (Linux's Documentation/scheduler/sched-stats.rst);
     0 where the kernel does not count it."""
     waited_ns = 0
-    for path in (one for each in processes for one in each.glob("task/*/schedstat")):
+    for path in (path for each in processes for path in each.glob("task/*/schedstat")):
         with suppress(OSError):  # the thread has ended
             waited_ns += int(path.read_text().split()[1])
     return waited_ns / 1e9

@@ -33,20 +33,22 @@ class ReplayBoard(Board):
         if not held:
             names = ", ".join(sorted({one.inputs.candidate for _, one in every})) or "none"
             raise BadInput(f"{self._folder}: no records of candidate {self._candidate!r} there; it has {names}")
-        for path, one in held:
-            if one.inputs.board != self._of:
-                raise BadInput(f"{path}: measured on the {one.inputs.board} board; only the {self._of} board's replay")
+        for path, manifest in held:
+            if manifest.inputs.board != self._of:
+                raise BadInput(
+                    f"{path}: measured on the {manifest.inputs.board} board; only the {self._of} board's replay"
+                )
         return held
 
     def artefacts(self) -> dict[str, str]:
-        return {"replayed": digest(sorted(one.hash for _, one in self._runs))}
+        return {"replayed": digest(sorted(manifest.hash for _, manifest in self._runs))}
 
     def run(self, job: Job, *, seed: int, timeout_s: float) -> Outcome:  # noqa: ARG002
         raise RunFailed(f"{self._folder}, {self._candidate}: its runs are recorded, and no other runs there")
 
     def recorded(self, job: Job, *, seed: int, filed: tuple[str, str] = ("", "")) -> Path:  # noqa: ARG002
         wanted = digest([job.as_inputs(), seed, self._cpus])
-        runs = ((path, one.inputs) for path, one in self._runs)
+        runs = ((path, manifest.inputs) for path, manifest in self._runs)
         found = [path for path, its in runs if digest([its.job, its.seed, its.cpus]) == wanted]
         if len(found) != 1:
             several = f"{len(found)} records of this run, of several kernels: keep those of one in a folder of its own"

@@ -73,7 +73,7 @@ class Result:
     @property
     def runs_lost(self) -> tuple[LostRun, ...]:
         """As the analysis knows them."""
-        return tuple(run for one in self.lost.values() if (run := one.run))
+        return tuple(run for lost in self.lost.values() if (run := lost.run))
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ def keep(folder: Path, content: bytes, scale: str, result: Result, *, derived: M
     files = keep_configs(folder, result.configs)
     beside = {
         DERIVED: derived.model_dump_json(by_alias=True, exclude_defaults=True) if derived else None,
-        **{one.file: _text(one, result.annexes) for one in all_annexes()},
+        **{annex.file: _text(annex, result.annexes) for annex in all_annexes()},
         PROCEDURES: result.procedures.as_json() if result.procedures else None,
     }
     for name, text in beside.items():
@@ -151,13 +151,13 @@ def keep(folder: Path, content: bytes, scale: str, result: Result, *, derived: M
     files |= {place(name): sha256_of(unlinked.read(folder, place(name))) for name in result.lost}
     if result.looked:
         files[looked.NAME] = _write(folder, looked.NAME, looked.written(result.looked) + "\n")
-    names = [store.path(one.inputs.key(), one.manifest.repeat).name for one in result.records]
+    names = [store.path(record.inputs.key(), record.manifest.repeat).name for record in result.records]
     campaign = Campaign(
         mission_sha256=sha256_of(content),
         scale=scale,
         records=names,
         failures=[Failure(**asdict(group), reason=reason) for group, reason in sorted(result.failures.items())],
-        left_out=[Beside(**asdict(one.group), **_beside_of(one)) for one in result.left_out],
+        left_out=[Beside(**asdict(left_out.group), **_beside_of(left_out)) for left_out in result.left_out],
         files=files,
         manifests={name: sha256_of(unlinked.read(folder, _manifest(name))) for name in names},
     ).hashed()
@@ -171,14 +171,14 @@ def load(folder: Path) -> Kept:
     campaign = opened(folder)
     mission = _mission(folder, campaign)
     records = tuple(_record(folder, name, campaign) for name in campaign.records)
-    if len({(one.inputs.key(), one.manifest.repeat) for one in records}) < len(records):
+    if len({(record.inputs.key(), record.manifest.repeat) for record in records}) < len(records):
         raise BadInput(f"{folder / CAMPAIGN}: names a record twice, which would count twice: {_DELETE}")
     result = Result(
         records=records,
-        failures={Group(**one.model_dump(exclude={"reason"})): one.reason for one in campaign.failures},
+        failures={Group(**failure.model_dump(exclude={"reason"})): failure.reason for failure in campaign.failures},
         left_out=tuple(map(_left_out, campaign.left_out)),
-        configs={one.name: _config(folder, one.name, campaign) for one in mission.candidates},
-        annexes={one.file: found for one in all_annexes() if (found := _annex(folder, one, records, campaign))},
+        configs={candidate.name: _config(folder, candidate.name, campaign) for candidate in mission.candidates},
+        annexes={annex.file: found for annex in all_annexes() if (found := _annex(folder, annex, records, campaign))},
         procedures=_beside(folder, PROCEDURES, campaign, Procedures, "run `rtqual verify` again"),
         again=second_runs(Store(folder / RECORDS), records),
         lost=_lost(folder, campaign),
@@ -189,16 +189,16 @@ def load(folder: Path) -> Kept:
 
 def second_runs(store: Store, records: Iterable[Record]) -> int:
     """How many of these records' runs were made a second time."""
-    return sum(store.path(one.inputs.key(), 1).exists() for one in records if not one.manifest.repeat)
+    return sum(store.path(record.inputs.key(), 1).exists() for record in records if not record.manifest.repeat)
 
 
-def _beside_of(one: LeftOut) -> dict[str, Any]:
-    return {"seeds": list(one.seeds), "alike": one.alike, "worst": one.worst, "unit": one.unit}
+def _beside_of(left_out: LeftOut) -> dict[str, Any]:
+    return {"seeds": list(left_out.seeds), "alike": left_out.alike, "worst": left_out.worst, "unit": left_out.unit}
 
 
-def _left_out(one: Beside) -> LeftOut:
-    group = Group(one.instrument, one.load, one.board, one.cpus, one.candidate)
-    return LeftOut(group, tuple(one.seeds), one.alike, one.worst, one.unit)
+def _left_out(beside: Beside) -> LeftOut:
+    group = Group(beside.instrument, beside.load, beside.board, beside.cpus, beside.candidate)
+    return LeftOut(group, tuple(beside.seeds), beside.alike, beside.worst, beside.unit)
 
 
 def hashed(folder: Path) -> tuple[str, ...] | None:
@@ -276,10 +276,10 @@ def _text(annex: Annex[_M], annexes: Annexes) -> str | None:
 
 
 def _lost(folder: Path, campaign: Campaign) -> dict[str, Lost]:
-    named = [PurePosixPath(one) for one in campaign.files or () if PurePosixPath(one).parent.name == LOST]
-    for one in named:
-        if _content(folder, str(one), campaign) is None:
-            raise BadInput(f"{folder / one}: is missing, and tells of a run that left no record: {_AGAIN}")
+    named = [PurePosixPath(file) for file in campaign.files or () if PurePosixPath(file).parent.name == LOST]
+    for pure_posix_path in named:
+        if _content(folder, str(pure_posix_path), campaign) is None:
+            raise BadInput(f"{folder / pure_posix_path}: is missing, and tells of a run that left no record: {_AGAIN}")
     return lost_in(folder, (one.stem for one in named))
 
 

@@ -50,10 +50,15 @@ class Foresight:
 
 def series_judged(mission: Mission) -> Iterator[str]:
     """Of every requirement on an instrument that samples several series: which of them it holds for."""
-    for one in mission.requirements:
-        if one.statistic and mission.instrument(one.instrument).several:
-            of = f"those that match '{one.series}'" if one.series else 'all of them; series = "NAME" names one'
-            yield f"requirement '{one.name}': {one.instrument} samples several series; it holds for {of}"
+    for requirement in mission.requirements:
+        if requirement.statistic and mission.instrument(requirement.instrument).several:
+            of = (
+                f"those that match '{requirement.series}'"
+                if requirement.series
+                else 'all of them; series = "NAME" names one'
+            )
+            several = f"{requirement.instrument} samples several series"
+            yield f"requirement '{requirement.name}': {several}; it holds for {of}"
     for criterion in mission.criteria:
         if criterion.statistic and mission.instrument(criterion.instrument).several and not criterion.series:
             yield (
@@ -73,16 +78,16 @@ def foresee(mission: Mission, scale: str) -> Foresight:
     on_board = {name for (name, _, _), some in cells.items() if any(cell.place.switched for cell in some)}
     found: dict[str, dict[str, bool]] = {}  # candidate -> what is wrong -> whether it keeps the candidate from flying
     strange = other_batteries([cell for some in cells.values() for cell in some])
-    for one in candidates:
-        broken = why_not(one)
-        if one.tailor and one.architecture and not broken:
-            contradiction = keyed("contradictions", one.kind.key, f"{one.name}: a tailored kernel")
-            broken = contradiction(one, mission.mission.needs)
-        broken = broken or strange.get(one.name, "")
-        found[one.name] = {broken: True} if broken else dict(_problems(mission, one, cells))
+    for candidate in candidates:
+        broken = why_not(candidate)
+        if candidate.tailor and candidate.architecture and not broken:
+            contradiction = keyed("contradictions", candidate.kind.key, f"{candidate.name}: a tailored kernel")
+            broken = contradiction(candidate, mission.mission.needs)
+        broken = broken or strange.get(candidate.name, "")
+        found[candidate.name] = {broken: True} if broken else dict(_problems(mission, candidate, cells))
     every = dict.fromkeys(problem for problems in found.values() for problem in problems)
     of = {problem: [name for name, problems in found.items() if problem in problems] for problem in every}
-    remarks = [one if len(of[one]) == len(found) else f"{listed(of[one])}: {one}" for one in every]
+    remarks = [name if len(of[name]) == len(found) else f"{listed(of[name])}: {name}" for name in every]
     return Foresight(tuple(remarks), _nobody(mission, candidates, found, on_board))
 
 
@@ -94,8 +99,10 @@ def _problems(mission: Mission, candidate: Candidate, cells: Cells) -> Iterator[
     for (name, instrument, load), some in cells.items():
         if name == candidate.name and (why := why_not_cell(some[0], mission.mission.needs)):
             yield f"{instrument} {under(load)} cannot run: {why}", (instrument, load) in judged
-    for one in mission.requirements:
-        if why := _why_not_judged(one, cells.get((candidate.name, one.instrument, one.load), ())):
+    for requirement in mission.requirements:
+        if why := _why_not_judged(
+            requirement, cells.get((candidate.name, requirement.instrument, requirement.load), ())
+        ):
             yield why, True
 
 
@@ -109,7 +116,7 @@ def _why_not_judged(asked: Requirement, cells: Sequence[Cell]) -> str:
     if len(counted) < needed:
         return f"'{asked.name}' gets {count(len(counted), 'run')} and {name} needs {needed}"
     drawn = [cell.instrument.samples(cell.parameters, cpus=cpus) for cell in counted]
-    samples = sum(one for one in drawn if one is not None)
+    samples = sum(number for number in drawn if number is not None)
     if None not in drawn and samples < samples_to_meet(asked):
         return f"'{asked.name}' gets {count(samples, 'sample')} and {name} needs {samples_to_meet(asked):,}"
     return ""
@@ -144,13 +151,13 @@ def _nobody(
     if not mission.requirements and not mission.mission.needs:
         return "the mission sets no requirement"
     stops: dict[str, list[str]] = {}  # why -> candidates
-    for one in candidates:
-        whys = [why for why, stopping in found[one.name].items() if stopping]
-        whys = whys or ([] if one.name in on_board else _no_flight(mission, one))
+    for candidate in candidates:
+        whys = [why for why, stopping in found[candidate.name].items() if stopping]
+        whys = whys or ([] if candidate.name in on_board else _no_flight(mission, candidate))
         if not whys:
             return ""
         for why in whys:
-            stops.setdefault(why, []).append(one.name)
+            stops.setdefault(why, []).append(candidate.name)
     shared = [why for why, names in stops.items() if len(names) == len(candidates)]
     if shared:
         more = f" (and {len(shared) - 1} more)" if len(shared) > 1 else ""

@@ -50,8 +50,8 @@ def guest(ready: Kernel | Rtos) -> Guest:
         image = Software(name=ready.system, sha256=sha256_file(ready.image))
         return Guest(candidate=ready.candidate, software=(image,))
     packages = [
-        Software(name=one.name, version=one.version, architecture=one.architecture, sha256=one.sha256)
-        for one in ready.packages
+        Software(name=held.name, version=held.version, architecture=held.architecture, sha256=held.sha256)
+        for held in ready.packages
     ]
     files = [Software(name=f"/{place}", sha256=sha256_file(file)) for place, file in sorted(ready.carried.items())]
     return Guest(candidate=ready.candidate, software=(*packages, *files))

@@ -57,7 +57,7 @@ def looked_in(folder: Path) -> Looked:
 
 
 def parsed(content: bytes) -> dict[Group, tuple[tuple[int, ...], ...]]:
-    return {one.group: tuple(map(tuple, one.looks)) for one in _File.model_validate_json(content).groups}
+    return {of.group: tuple(map(tuple, of.looks)) for of in _File.model_validate_json(content).groups}
 
 
 def written(looked: Looked) -> str:

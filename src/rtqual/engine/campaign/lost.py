@@ -36,7 +36,7 @@ class Lost(BaseModel):
     @property
     def alone(self) -> list[str]:
         """Without the runs that ended because rtqual did."""
-        return [one for one in self.reasons if one != INTERRUPTED]
+        return [reason for reason in self.reasons if reason != INTERRUPTED]
 
     @property
     def run(self) -> LostRun | None:
@@ -89,7 +89,7 @@ def ended(folder: Path, name: str, failure: str | None, *, died: bool = False) -
 def lost_in(folder: Path, names: Iterable[str]) -> dict[str, Lost]:
     """What is noted of these runs."""
     found = {name: _read(folder, name) for name in names}
-    return {name: one for name, one in sorted(found.items()) if one}
+    return {name: lost for name, lost in sorted(found.items()) if lost}
 
 
 def all_in(folder: Path) -> dict[str, Lost]:

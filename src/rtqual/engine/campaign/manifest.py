@@ -104,4 +104,4 @@ def seal(folder: Path, sealed: Mapping[str, Sealed]) -> bytes:
 
 def _own_hash(value: dict[str, Any]) -> str:
     """Of a campaign.json."""
-    return digest({name: one for name, one in value.items() if name not in ("sha256", "sealed")})
+    return digest({name: item for name, item in value.items() if name not in ("sha256", "sealed")})

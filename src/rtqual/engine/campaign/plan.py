@@ -64,7 +64,7 @@ def _shape(mission: Mission, load: str) -> Shape | None:
         return None
     shape = shape_of(load).model_validate(mission.loads[load])
     if isinstance(shape, OwnLoad) and shape.program:
-        program = next(one for one in mission.programs if one.name == shape.program)
+        program = next(program for program in mission.programs if program.name == shape.program)
         return mission.instrument(program.instrument).as_load(own_parameters(mission, program), shape)
     return shape
 
@@ -79,8 +79,8 @@ def own_parameters(mission: Mission, program: Program) -> Parameters:
 def _alike(places: Sequence[Row]) -> list[list[Row]]:
     """Boards of a model together: they share the runs, turn by turn, so that each measures every candidate."""
     found: dict[str, list[Row]] = {}
-    for one in places:
-        found.setdefault(one.name, []).append(one)
+    for row in places:
+        found.setdefault(row.name, []).append(row)
     return list(found.values())
 
 

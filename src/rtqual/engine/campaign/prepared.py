@@ -38,7 +38,7 @@ class Prepared:
         for name, why in other_batteries(cells).items():
             raise BadInput(f"candidate {name}: {why}")
         tools: dict[Architecture, list[Package]] = {}
-        for name, candidate, starts in ((name, one.candidate, one.place.starts) for name, one in wanted.items()):
+        for name, candidate, starts in ((name, cell.candidate, cell.place.starts) for name, cell in wanted.items()):
             if starts is Starts.IMAGE:
                 tell(f"{name} ({candidate.named})")
                 self._ready[name] = image_of(candidate)
@@ -50,7 +50,7 @@ class Prepared:
                 tell(f"the guest's tools ({architecture.name})")
                 tools[architecture] = guest_tools(architecture)
             instruments = [cell.instrument for cell in cells if cell.candidate == candidate]
-            programs = {name for one in instruments for name in (one.program, *one.beside)}
+            programs = {name for instrument in instruments for name in (instrument.program, *instrument.beside)}
             of = [cell for cell in cells if cell.candidate == candidate]
             kernel = self._kernel(candidate, tools[architecture], programs, tell)
             self._ready[name] = with_files(kernel, self._own_files(of, architecture))
@@ -66,7 +66,7 @@ class Prepared:
     def _tell_of(self, ready: Kernel | Rtos) -> None:
         """What it is made of; a candidate that is prepared again, for more instruments, is told once."""
         entries = self.entries.setdefault(GUESTS.file, [])
-        entries[:] = [one for one in entries if isinstance(one, Guest) and one.candidate != ready.candidate]
+        entries[:] = [entry for entry in entries if isinstance(entry, Guest) and entry.candidate != ready.candidate]
         entries.append(guest(ready))
 
     def _kernel(
@@ -110,5 +110,7 @@ class Prepared:
         `before`: of candidates that this machine is not now.
         """
         configs = {**before, **{n: system.config for n, system in self._ready.items() if isinstance(system, Kernel)}}
-        places = [(one, one.place) for one in self._mission.candidates if one.name not in before]
+        places = [
+            (candidate, candidate.place) for candidate in self._mission.candidates if candidate.name not in before
+        ]
         return configs | {c.name: p.open(self.start(c)).config() for c, p in places if p and not p.starts}

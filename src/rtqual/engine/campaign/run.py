@@ -73,7 +73,9 @@ class Campaign:
         self._looks = Looks(mission, scale) if cells is None else None
         self.cells = plan(mission, scale) if cells is None else list(cells)  # as many as there may be
         self.least = plan(mission, scale, self._looks.runs) if self._looks else self.cells  # until the first look
-        self.later = {one.name: why for one in mission.candidates if (why := why_waits(one))}  # a reboot brings them
+        self.later = {
+            candidate.name: why for candidate in mission.candidates if (why := why_waits(candidate))
+        }  # a reboot brings them
         self._absolute = folder.absolute()  # recorded commands name files in it
         self.store = Store(self._absolute / kept.RECORDS)
         self._prepared = Prepared(mission)
@@ -119,7 +121,7 @@ class Campaign:
 
     def _annexes(self) -> dict[str, BaseModel]:
         """What candidates brought of how they came to be."""
-        brought = {one.file: one.gather for one in all_annexes()}
+        brought = {annex.file: annex.gather for annex in all_annexes()}
         entries = self._prepared.entries.items()
         known = sessions.sessions_in(self.folder)
         of_runs = {sessions.SESSIONS.file: known} if known.sessions else {}
@@ -127,7 +129,7 @@ class Campaign:
 
     def require_trust(self) -> None:
         """Raises BadInput where programs or loads of the mission's own would run that the user did not let run."""
-        own = [one for cell in self.cells if trusted.own_code(one := self.inputs(cell, artefacts={}))]
+        own = [inputs for cell in self.cells if trusted.own_code(inputs := self.inputs(cell, artefacts={}))]
         where = str(self.mission.path or self.mission.mission.name)
         if own and self._cluster:
             raise BadInput(f"{where}: programs of its own are not handed out: run it without --cluster")
@@ -137,7 +139,7 @@ class Campaign:
         """The further cells of a campaign that is not decided."""
         if self._looks is None or not self._looks.may_go_on:
             return []
-        lost = [run for one in self._lost(keys).values() if (run := one.run)]
+        lost = [run for lost in self._lost(keys).values() if (run := lost.run)]
         why = self._looks.look(self._measured(keys), self._configs, failures, lost, looked_in(self.folder))
         cells = [cell for cell in plan(self.mission, self.scale, self._looks.runs) if cell not in keys]
         if cells:
@@ -147,24 +149,26 @@ class Campaign:
     def _lost(self, keys: Mapping[Cell, Inputs]) -> dict[str, Lost]:
         """Of the plan's runs, and of others that are like them: fewer runs than before make no hang undone. What was
         interrupted and made again is as good as undisturbed."""
-        planned = {self.name(*one) for one in keys.items()}
+        planned = {self.name(*pair) for pair in keys.items()}
         if self._looks is None:
             return lost_in(self.folder, planned)
-        like = {_settings(one) for one in keys.values()}
-        every = [(name, one) for name, one in all_in(self.folder).items() if one.alone]
-        return {name: one for name, one in every if name in planned or (one.inputs and _settings(one.inputs) in like)}
+        like = {_settings(inputs) for inputs in keys.values()}
+        every = [(name, lost) for name, lost in all_in(self.folder).items() if lost.alone]
+        return {
+            name: lost for name, lost in every if name in planned or (lost.inputs and _settings(lost.inputs) in like)
+        }
 
     def _left_out(self, keys: Mapping[Cell, Inputs]) -> tuple[LeftOut, ...]:
         """What is in the folder of the plan's groups, and not in the plan."""
         if self._looks is None:
             return ()
-        planned = {(one.key(), cell.repeat) for cell, one in keys.items()}
-        like, groups = {_settings(one) for one in keys.values()}, {cell.group for cell in keys}
+        planned = {(inputs.key(), cell.repeat) for cell, inputs in keys.items()}
+        like, groups = {_settings(inputs) for inputs in keys.values()}, {cell.group for cell in keys}
         found: dict[tuple[Group, bool], list[Record]] = {}
-        for one in self._manifests():
-            inputs = one.inputs
+        for manifest in self._manifests():
+            inputs = manifest.inputs
             group = Group(inputs.instrument, inputs.load, inputs.board, inputs.cpus, inputs.candidate)
-            if not one.repeat and group in groups and (inputs.key(), 0) not in planned:
+            if not manifest.repeat and group in groups and (inputs.key(), 0) not in planned:
                 record = read(self.store.path(inputs.key(), 0))
                 found.setdefault((group, _settings(inputs) in like), []).append(record)
         return tuple(_beside(group, records, alike=alike) for (group, alike), records in sorted(found.items()))
@@ -218,7 +222,7 @@ class Campaign:
 
     def _published(self) -> list[Record]:
         """What studies printed of candidates, kept like what is measured, so that it is shown and compared alike."""
-        named = [(one.published, one.name) for one in self.mission.candidates if one.published]
+        named = [(candidate.published, candidate.name) for candidate in self.mission.candidates if candidate.published]
         of = systems() if named else {}
         taken = [record for system, name in named for record in of[system].records(system, name, self.mission.sha256)]
         for record in taken:
@@ -227,7 +231,7 @@ class Campaign:
 
     def waiting(self) -> list[Cell]:
         """Cells without a record, as far as can be told without preparing the candidates."""
-        candidates = {one.name: one for one in self.mission.candidates}
+        candidates = {candidate.name: candidate for candidate in self.mission.candidates}
         every = [r for r in self._manifests() if r.inputs.candidate in candidates]
         every = [r for r in every if is_of(candidates[r.inputs.candidate], r.inputs)]
         held = {(r.inputs.model_copy(update={"artefacts": {}}).key(), r.repeat) for r in every}
@@ -235,9 +239,12 @@ class Campaign:
 
     def _measured_before(self) -> dict[str, Before]:
         """Of candidates that wait."""
-        waiting = [one for one in self.mission.candidates if one.name in self.later]
-        records = [one.inputs for one in self._manifests()] if waiting else []
-        return {one.name: before(one, records, kept.config_before(self.folder, one.name)) for one in waiting}
+        waiting = [candidate for candidate in self.mission.candidates if candidate.name in self.later]
+        records = [manifest.inputs for manifest in self._manifests()] if waiting else []
+        return {
+            candidate.name: before(candidate, records, kept.config_before(self.folder, candidate.name))
+            for candidate in waiting
+        }
 
     def _manifests(self) -> list[Manifest]:
         manifests = []
@@ -353,10 +360,10 @@ def _settings(inputs: Inputs) -> str:
 
 
 def _beside(group: Group, records: Sequence[Record], *, alike: bool) -> LeftOut:
-    headlines = [one.series[0] for one in records if one.series and one.series[0].total]
-    known = [max([*one.values[-1:].tolist(), one.info.reported.get("max", -math.inf)]) for one in headlines]
+    headlines = [record.series[0] for record in records if record.series and record.series[0].total]
+    known = [max([*series.values[-1:].tolist(), series.info.reported.get("max", -math.inf)]) for series in headlines]
     unit = headlines[0].info.unit if headlines else ""
-    seeds = tuple(sorted(one.inputs.seed for one in records))
+    seeds = tuple(sorted(record.inputs.seed for record in records))
     return LeftOut(group, seeds, alike, float(max(known)) if known else None, unit)
 
 

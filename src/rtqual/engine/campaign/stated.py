@@ -51,9 +51,9 @@ class Before:
 def before(candidate: Candidate, records: Iterable[Inputs], kept_config: str | None) -> Before:
     """Of the system that most of its records were measured on; empty where there are none."""
     found = Counter(
-        tuple(sorted(one.artefacts.items()))
-        for one in records
-        if (one.candidate, one.board) == (candidate.name, candidate.board) and is_of(candidate, one)
+        tuple(sorted(inputs.artefacts.items()))
+        for inputs in records
+        if (inputs.candidate, inputs.board) == (candidate.name, candidate.board) and is_of(candidate, inputs)
     )
     if not found:
         return Before({}, None)

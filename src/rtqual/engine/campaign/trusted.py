@@ -28,13 +28,13 @@ def own_code(inputs: Inputs) -> str:
 
 
 def _hash(inputs: Inputs) -> str:
-    job = {name: one for name, one in inputs.job.items() if name not in ("collect", "version")}
+    job = {name: item for name, item in inputs.job.items() if name not in ("collect", "version")}
     return digest([inputs.instrument, inputs.load, inputs.parameters, job])
 
 
 def require(every: Iterable[Inputs], where: str, *, lets: bool = False) -> None:
     """Raises BadInput where a run executes what the user did not let run. `lets`: he does so now, once for all."""
-    wanted = {_hash(one): own_code(one) for one in every if own_code(one)}
+    wanted = {_hash(inputs): own_code(inputs) for inputs in every if own_code(inputs)}
     if not wanted:
         return
     known = _known()

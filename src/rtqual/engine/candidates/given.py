@@ -28,7 +28,7 @@ _RELEASE = re.compile(r"[A-Za-z0-9][\w.+~-]{0,63}")
 
 def _of_cores() -> set[str]:
     """Programs that no package brings: those that measure a core beside Linux."""
-    return {one.program for one in all_instruments().values() if one.core}
+    return {instrument.program for instrument in all_instruments().values() if instrument.core}
 
 
 def prepare(candidate: Candidate, *, tools: Sequence[Package], programs: Collection[str] = ()) -> Kernel:
@@ -61,7 +61,7 @@ def _kept(name: str, folder: Path, image_at: str) -> Package:
     release = contents[2].decode("ascii", "replace").strip()
     if not _RELEASE.fullmatch(release):
         raise BadInput(f"candidate {name}: {said} holds no kernel release")
-    sha256 = hashlib.sha256(b"".join(b"%d\n%s" % (len(one), one) for one in contents)).hexdigest()
+    sha256 = hashlib.sha256(b"".join(b"%d\n%s" % (len(content), content) for content in contents)).hexdigest()
 
     def make(fresh: Path) -> None:
         (fresh / "boot").mkdir(parents=True)

@@ -98,10 +98,16 @@ def _require_fit(elf: "ELFFile", machine: Emulator, memory_mib: int) -> None:
     if memory_mib > given_mib:
         raise BadInput(f"needs {memory_mib} MiB by its mark; the board has {given_mib}")
     first, end = _RAM, _RAM + (memory_mib << 20)
-    loaded = [one.header for one in elf.iter_segments() if one["p_type"] == "PT_LOAD" and one["p_memsz"]]
-    for one in loaded:
-        if not first <= one["p_paddr"] <= one["p_paddr"] + one["p_memsz"] <= end:
-            raise BadInput(f"lies at 0x{one['p_paddr']:08x}; the machine's memory is 0x{first:08x} to 0x{end:08x}")
+    loaded = [
+        iter_segment.header
+        for iter_segment in elf.iter_segments()
+        if iter_segment["p_type"] == "PT_LOAD" and iter_segment["p_memsz"]
+    ]
+    for container in loaded:
+        if not first <= container["p_paddr"] <= container["p_paddr"] + container["p_memsz"] <= end:
+            raise BadInput(
+                f"lies at 0x{container['p_paddr']:08x}; the machine's memory is 0x{first:08x} to 0x{end:08x}"
+            )
     if not any(one["p_vaddr"] <= elf["e_entry"] < one["p_vaddr"] + one["p_memsz"] for one in loaded):
         raise BadInput(f"starts at 0x{elf['e_entry']:08x}, where nothing of it lies")
 

@@ -62,12 +62,12 @@ def write_sources(tree: Path, sources: Mapping[str, bytes]) -> Path:
 
 def below(*folders: str) -> dict[str, bytes]:
     """Return what lies in folders that rtqual is installed with: path -> content."""
-    return {name: content for one in folders for name, content in _walk(files("rtqual") / one, f"{one}/")}
+    return {name: content for folder in folders for name, content in _walk(files("rtqual") / folder, f"{folder}/")}
 
 
 def _walk(folder: Traversable, within: str = "") -> Iterator[tuple[str, bytes]]:
-    for one in sorted(folder.iterdir(), key=lambda one: one.name):
-        if one.is_dir():
-            yield from _walk(one, f"{within}{one.name}/")
+    for path in sorted(folder.iterdir(), key=lambda traversable: traversable.name):
+        if path.is_dir():
+            yield from _walk(path, f"{within}{path.name}/")
         else:
-            yield within + one.name, one.read_bytes()
+            yield within + path.name, path.read_bytes()

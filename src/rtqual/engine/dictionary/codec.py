@@ -97,7 +97,9 @@ def _data(
         data += bytes([len(rows)])
         for row in rows:
             left = dict(row)
-            data += b"".join(_octets(definition, command, one, left.pop(one.name, None)) for one in command.entries)
+            data += b"".join(
+                _octets(definition, command, field, left.pop(field.name, None)) for field in command.entries
+            )
             _none_left(command, left)
         if entries is None:
             return data

@@ -162,8 +162,10 @@ def _built(raw: dict[str, Any]) -> Definition:
         parameters={name: _parameter(name, row) for name, row in tables["parameters"].items()},
         monitors={name: Monitor(name=name, **row) for name, row in tables["monitors"].items()},
     )
-    _alone(((one.service, one.subtype, one.fixed), one.name) for one in definition.commands.values())
-    _alone(((one.service, one.subtype, one.id), one.name) for one in definition.reports.values())
+    _alone(
+        ((command.service, command.subtype, command.fixed), command.name) for command in definition.commands.values()
+    )
+    _alone(((report.service, report.subtype, report.id), report.name) for report in definition.reports.values())
     _alone((value, name) for name, value in failures.items())
     for event in definition.events.values():
         if event.severity not in range(1, 5):
@@ -192,13 +194,13 @@ def _fields(owner: str, rows: Iterable[list[Any]], enums: Mapping[str, Mapping[s
         else:
             raise ValueError(f"{owner}: {name}: there is no type {kind}")
         if len(rest) == 1:
-            found += [Field(f"{name}_{one}", kind, octets, least, most) for one in range(rest[0])]
+            found += [Field(f"{name}_{number}", kind, octets, least, most) for number in range(rest[0])]
         else:
             low, high = rest or (least, most)
             if not least <= low <= high <= most:
                 raise ValueError(f"{owner}: {name}: {low} to {high} is no range of {kind}")
             found.append(Field(name, kind, octets, low, high))
-    _alone((one.name, str(number)) for number, one in enumerate(found))
+    _alone((field.name, str(number)) for number, field in enumerate(found))
     return tuple(found)
 
 

@@ -52,12 +52,12 @@ def packets(stream: bytearray) -> Iterator[bytes]:
 def cobs(data: bytes) -> bytes:
     """Consistent overhead byte stuffing (Cheshire and Baker, 1999): no zeros; one ends the frame."""
     out, block = bytearray(), bytearray()
-    for one in data:
-        if one:
-            block.append(one)
-        if not one or len(block) == 254:
+    for number in data:
+        if number:
+            block.append(number)
+        if not number or len(block) == 254:
             out += bytes([len(block) + 1]) + block
-            full = one != 0
+            full = number != 0
             block.clear()
         else:
             full = False

@@ -36,8 +36,8 @@ def overlaid(image: Path, files: Mapping[str, Path]) -> Path:
                     further = pack(folder / "root", folder / "further")
                     fresh = folder / made.name
                     with fresh.open("wb") as out:
-                        for one in (image, further):
-                            with one.open("rb") as content:
+                        for path in (image, further):
+                            with path.open("rb") as content:
                                 shutil.copyfileobj(content, out)
                     fresh.rename(made)
             except (OSError, shutil.Error) as error:

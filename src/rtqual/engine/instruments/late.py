@@ -96,7 +96,7 @@ class _Late(Instrument):
             if watched:
                 late += worst(trace, cycles * sum(_TURNS[:number]), cycles)
         series = [Series.raw(samples, name=name, cpu=cpu) for (name, cpu), samples in taken.items()]
-        late.sort(key=lambda one: (-one.value_ns, one.cpu, one.number))
+        late.sort(key=lambda late_sample: (-late_sample.value_ns, late_sample.cpu, late_sample.number))
         return replace(measured("timerlat", outcome, series, {}, problems), late=tuple(late[:_WORST_KEPT]))
 
     def seconds(self, parameters: LateParameters, load: str) -> float:
@@ -131,7 +131,7 @@ class _Cycle:
 def worst(trace: str, before: int, cycles: int) -> Iterator[LateSample]:
     """The worst of a turn's first so many samples, numbered after those of the turns before."""
     told = [(cpu, cycle) for cpu, cycle in _cycles(trace) if cycle.number <= cycles]
-    told.sort(key=lambda one: (-one[1].thread_ns, one[0], one[1].number))
+    told.sort(key=lambda pair: (-pair[1].thread_ns, pair[0], pair[1].number))
     for cpu, cycle in told[:_WORST_KEPT]:
         yield LateSample(
             number=before + cycle.number, cpu=cpu, value_ns=cycle.thread_ns, parts=_parts(cycle), calls=_calls(cycle)
@@ -176,15 +176,18 @@ def _parts(cycle: _Cycle) -> list[LatePart]:
     free = [(read_ns, expiry_ns + cycle.thread_ns)]
     placed: list[tuple[Span, str, str]] = []
     for source in _SOURCES if read_ns else ():
-        some = sorted((one for one in cycle.noises if one.source == source), key=lambda one: one.start_ns)
+        some = sorted((noise for noise in cycle.noises if noise.source == source), key=lambda noise: noise.start_ns)
         # From the thread that it hit the kernel takes all of the interrupt, with what was before the reading.
         back_ns = read_ns - irq_ns if source == "thread" else 0
         lasting = [
-            (one, one.duration_ns + (back_ns if one.start_ns == read_ns else 0) - max(0, read_ns - one.start_ns))
-            for one in some
+            (
+                noise,
+                noise.duration_ns + (back_ns if noise.start_ns == read_ns else 0) - max(0, read_ns - noise.start_ns),
+            )
+            for noise in some
         ]
         taken = [*_taken(free, lasting)]
-        placed += [(span, source, one.name) for span, one in taken]
+        placed += [(span, source, noise.name) for span, noise in taken]
         free = _without(free, [span for span, _ in taken])
     over_ns = max((end for (_, end), *_ in placed), default=expiry_ns + cycle.thread_ns)
     placed += [(span, "switch" if span[0] >= over_ns else "untold", "") for span in free if span[0] < span[1]]
@@ -201,7 +204,7 @@ def _parts(cycle: _Cycle) -> list[LatePart]:
 def _handler(cycle: _Cycle) -> Span:
     """When the interrupt of timerlat's timer began, and when its handler read its clock; zeros if no event says so.
     The thread that the interrupt hit is counted from that reading on."""
-    begun = [one.start_ns for one in cycle.noises if one.source == "thread"]
+    begun = [noise.start_ns for noise in cycle.noises if noise.source == "thread"]
     ascending = sorted(begun)
     for irq in cycle.noises:
         end_ns = irq.start_ns + irq.duration_ns
@@ -244,7 +247,7 @@ def _without(free: Iterable[Span], taken: Iterable[Span]) -> list[Span]:
 def _hit(cycle: _Cycle) -> str:
     """The thread that the timer's interrupt hit; an event's own name, for the trace may have lost it ('<...>')."""
     pid = cycle.hit.rpartition(":")[2]
-    threads = (one.name for one in cycle.noises if one.source == "thread")
+    threads = (noise.name for noise in cycle.noises if noise.source == "thread")
     return next((name for name in threads if name.rpartition(":")[2] == pid), cycle.hit)
 
 

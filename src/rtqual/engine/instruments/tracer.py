@@ -100,7 +100,7 @@ class _Osnoise(Instrument):
         problems = [*clock_problems(outcome), *thread_problems("osnoise", outcome.stdout, cpus, fifo=False)]
         series, counted = [], dict.fromkeys(_SOURCES, 0)
         for cpu in range(cpus):
-            some = [one for one in found if one[0] == cpu][: parameters.cycles]
+            some = [pair for pair in found if pair[0] == cpu][: parameters.cycles]
             if any(runtime_us < interval_us for _, runtime_us, *_ in some):
                 problems.append(f"osnoise on CPU {cpu}: an interval was cut short")
             series.append(Series.raw([noise * _NS_PER_US for _, _, noise, _, _ in some], name="noise", cpu=cpu))
@@ -173,7 +173,7 @@ def measured(
 ) -> Measurement:
     if not outcome.stdout.rstrip().endswith(END):
         raise RunFailed(f"{tracer}'s trace was cut off after {last_line(outcome.stdout)!r}; run it again")
-    if not any(one.total for one in series):
+    if not any(series_.total for series_ in series):
         raise RunFailed(f"{tracer} gave no samples, last words: {last_line(outcome.stdout)!r}; read its trace by hand")
     return Measurement(tuple(series), scalars, tuple(problems))
 

@@ -27,10 +27,10 @@ class Rule(BaseModel):
     def found(self, enabled: Mapping[str, str]) -> str | None:
         """The first symbol that is on, as it stands in the configuration."""
         allowed = "y" if self.builtin else "ym"
-        return next((f"CONFIG_{one}={enabled[one]}" for one in self.any if enabled.get(one, "-") in allowed), None)
+        return next((f"CONFIG_{name}={enabled[name]}" for name in self.any if enabled.get(name, "-") in allowed), None)
 
     def __str__(self) -> str:
-        shown = " or ".join(f"CONFIG_{one}" for one in self.any[:_SHOWN])
+        shown = " or ".join(f"CONFIG_{name}" for name in self.any[:_SHOWN])
         more = f" or {len(self.any) - _SHOWN} more" if len(self.any) > _SHOWN else ""
         return shown + more
 

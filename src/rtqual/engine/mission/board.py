@@ -203,7 +203,7 @@ def problems_of_plan(
     boards: tuple[BoardTable, ...], named: tuple[str, ...], candidates: tuple[Candidate, ...], path: KeyPath
 ) -> Iterator[Problem]:
     """What a plan asks for on boards that they cannot run."""
-    known = {one.name: one for one in boards}
+    known = {board.name: board for board in boards}
     models: dict[str, BoardTable] = {}
     for i, name in enumerate(named):
         if name not in known:
@@ -215,10 +215,10 @@ def problems_of_plan(
         if unlike := [key for key in _ALIKE if getattr(board, key) != getattr(first, key)]:
             message = f"is of the model of {first.name}, and has another {unlike[0]}: boards of a model are alike"
             yield Problem((*path, "boards", i), message)
-        for one in candidates:
-            why = _why_not_on(one, board)
+        for candidate in candidates:
+            why = _why_not_on(candidate, board)
             if why:
-                message = f"{shown(name)} cannot run {one.name}: {why}; name candidates that it can run"
+                message = f"{shown(name)} cannot run {candidate.name}: {why}; name candidates that it can run"
                 yield Problem((*path, "boards", i), message)
 
 

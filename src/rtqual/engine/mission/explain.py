@@ -77,21 +77,21 @@ def problems_in(
 def _problems(errors: Iterable[ErrorDetails], schema: Mapping[str, Any], chosen: Set[KeyPath]) -> Iterator[Problem]:
     """Of a value that may be of several kinds each kind has its error: told are those of the kind that was written."""
     choices: dict[KeyPath, list[ErrorDetails]] = {}
-    for one in errors:
-        place = _choice(one["loc"], schema, chosen)
+    for error in errors:
+        place = _choice(error["loc"], schema, chosen)
         if place is None:
-            yield _problem(one, schema)
+            yield _problem(error, schema)
         else:
-            choices.setdefault(place, []).append(one)
+            choices.setdefault(place, []).append(error)
     for place, of_all in choices.items():
         deeper = len(place) + 1
         of_kind = [one for one in of_all if len(one["loc"]) > deeper or not one["type"].endswith("_type")]
         if of_kind:
-            for one in of_kind:
-                one["loc"] = (*place, *one["loc"][deeper:])
+            for error in of_kind:
+                error["loc"] = (*place, *error["loc"][deeper:])
             yield from _problems(of_kind, schema, chosen | {place})
         else:
-            kinds = {one.get("type", "string") for one in _options(schema_at(schema, place), schema)}
+            kinds = {option.get("type", "string") for option in _options(schema_at(schema, place), schema)}
             kinds -= {"integer"} if "number" in kinds else set()
             allowed = listed([name for kind, name in _KINDS.items() if kind in kinds], "or")
             yield Problem(place, f"{shown(of_all[0]['input'])} is not allowed; write {allowed}")
@@ -182,13 +182,13 @@ def schema_at(schema: Mapping[str, Any], path: KeyPath) -> Mapping[str, Any]:
 
 def _with(node: Mapping[str, Any], wanted: str, schema: Mapping[str, Any]) -> Mapping[str, Any]:
     """A node's kind that has this."""
-    return next((one for one in _options(node, schema) if wanted in one), node)
+    return next((option for option in _options(node, schema) if wanted in option), node)
 
 
 def _options(node: Mapping[str, Any], schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """The kinds that a value may be of, but for none at all."""
-    found = [_resolved(one, schema) for one in node.get("anyOf", ())]
-    return [one for one in found if one.get("type") != "null"]
+    found = [_resolved(item, schema) for item in node.get("anyOf", ())]
+    return [table for table in found if table.get("type") != "null"]
 
 
 def _resolved(node: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:

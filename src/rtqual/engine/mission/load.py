@@ -103,13 +103,13 @@ def _inner(value: object) -> Iterable[tuple[str | int, object]]:
 
 
 def is_deeper(value: object, levels: int) -> bool:
-    return levels < 0 or any(is_deeper(one, levels - 1) for _, one in _inner(value))
+    return levels < 0 or any(is_deeper(thing, levels - 1) for _, thing in _inner(value))
 
 
 def _report(path: Path, text: str, problems: Sequence[Problem]) -> str:
     """The first problem in the order of the file, and how many follow."""
     lines = key_lines(text)
-    first = min(problems, key=lambda one: (one.is_missing, line_of(lines, one.path)))
+    first = min(problems, key=lambda problem: (problem.is_missing, line_of(lines, problem.path)))
     more = len(set(problems)) - 1
     tail = f" (and {more} more {'error' if more == 1 else 'errors'})" if more else ""
     key = f"{dotted(first.path)}: " if first.path else ""
@@ -128,7 +128,7 @@ def _checked(document: dict[str, Any]) -> tuple[Mission | None, list[Problem]]:
     if isinstance(listed_loads, list):
         named, problems = _named(listed_loads)
         mission, others = (None, []) if problems else _checked({**document, "load": named})
-        return mission, problems or [_in_list(one, list(named)) for one in others]
+        return mission, problems or [_in_list(problem, list(named)) for problem in others]
     own = {"instrument": instruments_of(document), "load": own_loads(listed_loads)}
     try:
         mission = mission_type().model_validate(document, context={**AS_WRITTEN, **own}, by_alias=True, by_name=False)
@@ -151,16 +151,16 @@ def _named(loads: list[Any]) -> tuple[dict[str, Any], list[Problem]]:
     """[[load]] as tables by their names."""
     named: dict[str, Any] = {}
     problems: list[Problem] = []
-    for n, one in enumerate(loads):
-        name = one.get("name") if isinstance(one, dict) else None
-        if not isinstance(one, dict):
-            problems.append(Problem(("load", n), f"{shown(one)} is not allowed; write a table [[load]]"))
+    for n, item in enumerate(loads):
+        name = item.get("name") if isinstance(item, dict) else None
+        if not isinstance(item, dict):
+            problems.append(Problem(("load", n), f"{shown(item)} is not allowed; write a table [[load]]"))
         elif not isinstance(name, str):
             problems.append(Problem(("load", n, "name"), "is missing: what plans call the load", is_missing=True))
         elif name in named:
             problems.append(Problem(("load", n, "name"), f"{shown(name)} is the name of another load already"))
         else:
-            named[name] = {key: value for key, value in one.items() if key != "name"}
+            named[name] = {key: value for key, value in item.items() if key != "name"}
     return named, problems
 
 
@@ -177,8 +177,8 @@ def _large_integers(value: object, path: KeyPath = ()) -> Iterator[Problem]:
     """TOML wants an error for integers beyond 64 bits; tomllib lets them pass."""
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
         yield Problem(path, "is beyond 64 bits")
-    for key, one in _inner(value):
-        yield from _large_integers(one, (*path, key))
+    for key, thing in _inner(value):
+        yield from _large_integers(thing, (*path, key))
 
 
 def _repeated_names(mission: Mission) -> Iterator[Problem]:
@@ -195,7 +195,7 @@ def _repeated_names(mission: Mission) -> Iterator[Problem]:
             if name in names[:n]:
                 yield Problem((table, n, "name"), f"{shown(name)} is the name of another {table} already")
             if table == "requirement" and (own := mission.requirements[n].id) in [
-                one.id for one in mission.requirements[:n] if own
+                requirement.id for requirement in mission.requirements[:n] if own
             ]:
                 yield Problem((table, n, "id"), f"{shown(own)} is the id of another requirement already")
             if table == "requirement" and name.startswith("need "):
@@ -215,7 +215,7 @@ def _study_problems(mission: Mission) -> Iterator[Problem]:
 
 def _one_kernel_problems(mission: Mission) -> Iterator[Problem]:
     """Candidates that this machine runs one after the other must say so, or all would measure the one kernel."""
-    here = [(n, one) for n, one in enumerate(mission.candidates) if one.is_here]
+    here = [(n, candidate) for n, candidate in enumerate(mission.candidates) if candidate.is_here]
     for i, (n, one) in enumerate(here):
         for _, before in here[:i]:
             if one.may_be(before):
@@ -234,14 +234,14 @@ def _baseline_problems(mission: Mission) -> Iterator[Problem]:
 
 
 def verify_problems(mission: Mission) -> Iterator[Problem]:
-    names = [one.name for one in mission.candidates if one.architecture]
+    names = [candidate.name for candidate in mission.candidates if candidate.architecture]
     if mission.verify and mission.verify.candidate not in names:
         message = f"no candidate with a kernel is {shown(mission.verify.candidate)}; "
         yield Problem(("verify", "candidate"), message + suggest(mission.verify.candidate, names))
     if mission.verify and mission.verify.board:
-        flown = tuple(one for one in mission.candidates if one.name == mission.verify.candidate)
-        for one in problems_of_plan(mission.boards, (mission.verify.board,), flown, ("verify",)):
-            yield Problem(("verify", "board"), one.message)
+        flown = tuple(candidate for candidate in mission.candidates if candidate.name == mission.verify.candidate)
+        for problem in problems_of_plan(mission.boards, (mission.verify.board,), flown, ("verify",)):
+            yield Problem(("verify", "board"), problem.message)
 
 
 def _plan_problems(mission: Mission) -> Iterator[Problem]:
@@ -296,7 +296,7 @@ def _changes_of_machine(mission: Mission, candidate: Candidate, plan: Plan) -> I
 
 def _auto_problems(mission: Mission) -> Iterator[Problem]:
     """Plans that ask for as many runs as it takes where no number of them decides anything."""
-    asked = {(one.instrument, one.load) for one in (*mission.requirements, *mission.criteria)}
+    asked = {(measured.instrument, measured.load) for measured in (*mission.requirements, *mission.criteria)}
     advice = "give it a plan of its own with a number of runs"
     for scale_name, scale in mission.scales.items():
         planned: dict[PlannedCell, Plan] = {}
@@ -356,7 +356,7 @@ def _parameter_problems(mission: Mission) -> Iterator[Problem]:
 
 
 def _load_problems(mission: Mission) -> Iterator[Problem]:
-    programs = [one.name for one in mission.programs]
+    programs = [program.name for program in mission.programs]
     for name, table in mission.loads.items():
         yield from _problems_of_load(name, table)
         program = table.get("program") if name not in all_loads() else None

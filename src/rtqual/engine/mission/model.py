@@ -322,7 +322,7 @@ class Mission(Table):
     def places_of(self, plan: Plan, candidate: Candidate) -> tuple[Row, ...]:
         """The boards that a plan runs a candidate on."""
         if plan.boards:
-            return tuple(one.place for one in self.boards if one.name in plan.boards)
+            return tuple(board.place for board in self.boards if board.name in plan.boards)
         return (candidate.place,) if candidate.place else ()
 
     def cells_of(self, plan: Plan) -> Iterator[PlannedCell]:
@@ -340,7 +340,7 @@ class Mission(Table):
 
     def parameters_for(self, scale: str, instrument: str, plan: Plan | None = None) -> dict[str, Any]:
         """An instrument's parameters as they are written: those of the plan over the scale's over the mission's."""
-        own = {one.instrument: {"program": one} for one in self.programs}
+        own = {program.instrument: {"program": program} for program in self.programs}
         tables = (own, self.parameters, self.scale(scale).parameters, plan.parameters if plan else {})
         return {name: value for table in tables for name, value in table.get(instrument, {}).items()}
 

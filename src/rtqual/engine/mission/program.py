@@ -165,7 +165,7 @@ class Program(Table):
     @property
     def files_left(self) -> tuple[str, ...]:
         """The files that its outputs are read from."""
-        return tuple(dict.fromkeys(one.from_ for one in self.outputs if one.from_ not in ("stdout", "stderr")))
+        return tuple(dict.fromkeys(output.from_ for output in self.outputs if output.from_ not in ("stdout", "stderr")))
 
     def binary_for(self, architecture: str) -> str | None:
         """The program's file for a processor, by Debian's name; None where there is none."""
@@ -183,7 +183,7 @@ class Program(Table):
                 raise At("task", f"{shown(task.name)} comes after {shown(task.after)}, which is no other task of it")
         if self.circular:
             raise At("task", f"{shown(self.circular)} comes after itself")
-        series = [name for one in self.outputs for name in one.series]
+        series = [name for output in self.outputs for name in output.series]
         if twice := [name for name in series if series.count(name) > 1]:
             raise At("output", f"{shown(twice[0])} is the name of two series")
         for what, many in (("files", self.files), ("arguments", self.arguments), ("task", self.tasks)):
@@ -210,7 +210,7 @@ def instruments_of(document: dict[str, Any]) -> list[str]:
     """The instruments that a mission's own programs are, as far as they are told at all."""
     programs = document.get("program")
     return [
-        f"{PREFIX}{one['name']}"
-        for one in (programs if isinstance(programs, list) else ())
-        if isinstance(one, dict) and isinstance(one.get("name"), str)
+        f"{PREFIX}{item['name']}"
+        for item in (programs if isinstance(programs, list) else ())
+        if isinstance(item, dict) and isinstance(item.get("name"), str)
     ]

@@ -59,9 +59,11 @@ def _strings(of: type) -> dict[str, str]:
     if node is None:
         return {}
     return {
-        one.target.id: inspect.cleandoc(below.value.value)
-        for one, below in pairwise(node.body)
-        if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name) and isinstance(below, ast.Expr)
+        ann_assign.target.id: inspect.cleandoc(below.value.value)
+        for ann_assign, below in pairwise(node.body)
+        if isinstance(ann_assign, ast.AnnAssign)
+        and isinstance(ann_assign.target, ast.Name)
+        and isinstance(below, ast.Expr)
         if isinstance(below.value, ast.Constant) and isinstance(below.value.value, str)
     }
 

@@ -80,8 +80,8 @@ class Verify(Table):
 
     @model_validator(mode="after")
     def _once(self) -> Self:
-        ids = [one.id for one in self.requirements]
-        for number, one in enumerate(ids):
-            if one in ids[:number]:
-                raise At("requirement", f"{shown(one)} is the id of two requirements")
+        ids = [requirement.id for requirement in self.requirements]
+        for number, name in enumerate(ids):
+            if name in ids[:number]:
+                raise At("requirement", f"{shown(name)} is the id of two requirements")
         return self

@@ -78,7 +78,8 @@ def control(
     """A row a requirement. `failures`: procedures that gave no record, and why; `lost`: those of which a run gave none
     before it was played again."""
     return tuple(
-        _row(one, [p.name for p in procedures if one.id in p.verifies], runs, failures, lost) for one in requirements
+        _row(requirement, [p.name for p in procedures if requirement.id in p.verifies], runs, failures, lost)
+        for requirement in requirements
     )
 
 
@@ -123,5 +124,10 @@ def _closed(compliance: Compliance, runs: Sequence[Run]) -> str:
 
 def unasked(requirements: Sequence[SystemRequirement], procedures: Sequence[Procedure]) -> tuple[str, ...]:
     """Requirements that procedures name and the mission does not have."""
-    known = {one.id for one in requirements}
-    return tuple(f"{one.name} verifies {name}" for one in procedures for name in one.verifies if name not in known)
+    known = {requirement.id for requirement in requirements}
+    return tuple(
+        f"{procedure.name} verifies {name}"
+        for procedure in procedures
+        for name in procedure.verifies
+        if name not in known
+    )

@@ -47,14 +47,14 @@ class Judgement:
 
     @property
     def passed(self) -> bool:
-        return bool(self.checks) and not self.unsound and not self.wrong and all(one.passed for one in self.checks)
+        return bool(self.checks) and not self.unsound and not self.wrong and all(check.passed for check in self.checks)
 
     @property
     def why(self) -> str:
         """The first reason not to pass; empty where it passed."""
         if self.unsound:
             return f"no evidence: the log {self.unsound}"
-        failed = next((one for one in self.checks if not one.passed), None)
+        failed = next((check for check in self.checks if not check.passed), None)
         if failed:
             at = f"step {failed.step + 1}" if failed.step >= 0 else "at the end"
             return f"{at} ({failed.action}): {failed.what}: {failed.detail}"
@@ -92,7 +92,7 @@ def judge(procedure: Procedure, log: str, definition: Definition) -> Judgement:
         return Judgement(wrong=(str(error),))
     except Unsound as error:
         return Judgement(unsound=str(error))
-    asked = sum(len(one.forbid) + len([*_expected(one)]) for one in procedure.done)
+    asked = sum(len(step.forbid) + len([*_expected(step)]) for step in procedure.done)
     if len(entries) * asked > LOOKS_MOST:
         return Judgement(unsound=f"has {len(entries):,} lines for {asked} expectations, more than are judged")
     got, wrong = reports(entries, definition)
@@ -100,7 +100,7 @@ def judge(procedure: Procedure, log: str, definition: Definition) -> Judgement:
     last = next(entry for entry in reversed(entries) if entry.what is What.SENT)
     closing = _Anchor(-1, entries.index(last), last.at_ns, last.octets[:4], "the end")
     due = [_Due(a, e) for a, s in zip(anchors, procedure.done, strict=True) for e in _expected(s)]
-    due += [_Due(closing, one) for one in _closing()]
+    due += [_Due(closing, expect) for expect in _closing()]
     meets = _Meets(definition, got)
     links, lost = _links([one for one in due if one.expect.link or one.expect.file], entries, meets)
     due = [one for one in due if not one.expect.link and not one.expect.file]
@@ -108,8 +108,8 @@ def judge(procedure: Procedure, log: str, definition: Definition) -> Judgement:
     checks = [*links, *(_check(d, got[served[n]] if n in served else None, meets) for n, d in enumerate(due))]
     claimed = set(served.values())
     checks += _forbidden(procedure.done, anchors, [one for n, one in enumerate(got) if n not in claimed], meets)
-    checks.sort(key=lambda one: one.step if one.step >= 0 else len(anchors))
-    wrong += [f"at {one.at_ns} ns the link was lost, which no step expects" for one in lost]
+    checks.sort(key=lambda check: check.step if check.step >= 0 else len(anchors))
+    wrong += [f"at {entry.at_ns} ns the link was lost, which no step expects" for entry in lost]
     wrong += conduct(entries, got)
     wrong += _unasked(procedure, [one for n, one in enumerate(got) if n not in claimed])
     return Judgement(tuple(checks), tuple(wrong))
@@ -128,7 +128,7 @@ def _expected(step: Step) -> Iterator[Expect]:
     """What a step says, and what every sound telecommand must bring."""
     yield from step.expect
     if step.send and step.damage in (None, "gap"):
-        said = {_kind(one.report) for one in step.expect if one.report}
+        said = {_kind(expect.report) for expect in step.expect if expect.report}
         if not said & _ACCEPTANCE:
             yield Expect(report="1.1", within=ACCEPT_NS)
         if not said & _END:
@@ -146,7 +146,7 @@ def _kind(report: str) -> str:
 
 
 def _closing() -> Iterator[Expect]:
-    for report in ("1.1", *(f"HK_{one}" for one in CLOSING), "1.7"):
+    for report in ("1.1", *(f"HK_{name}" for name in CLOSING), "1.7"):
         yield Expect(report=report, within=CLOSING_NS)
 
 
@@ -184,7 +184,7 @@ class _Meets:
     def why_not(self, due: _Due) -> str:
         """What came in its place, where something like it did."""
         why = f"did not come within {due.expect.within / 10**6:g} ms"
-        later = (one for one in self._got if one.place > due.anchor.place and self.kind(due.expect, due.anchor, one))
+        later = (got for got in self._got if got.place > due.anchor.place and self.kind(due.expect, due.anchor, got))
         came = next(later, None)
         if came is None:
             return why
@@ -194,7 +194,7 @@ class _Meets:
         return f"{why}; the next {'with ' + values + ' ' if values else ''}came after {after_ms:.3f} ms"
 
     def match(self, match: Match, anchor: _Anchor, got: Got) -> bool:
-        return self.kind(match, anchor, got) and all(self._value(match, got, *one) for one in match.values.items())
+        return self.kind(match, anchor, got) and all(self._value(match, got, *pair) for pair in match.values.items())
 
     def file(self, match: Match, file: File) -> bool:
         values = match.values.items()
@@ -228,19 +228,19 @@ def _assigned(wanted: Sequence[Iterable[int]]) -> dict[int, int]:
     are tried in the order they came, so an expectation that nobody else needs gets the first."""
     taken: dict[int, int] = {}  # report -> expectation
     # Others need fewer reports than there are expectations, so that many candidates are enough for each.
-    enough = [list(islice(one, len(wanted))) for one in wanted]
+    enough = [list(islice(iterable, len(wanted))) for iterable in wanted]
 
-    def serve(one: int, tried: set[int]) -> bool:
-        for report in enough[one]:
+    def serve(count: int, tried: set[int]) -> bool:
+        for report in enough[count]:
             if report not in tried:
                 tried.add(report)
                 if report not in taken or serve(taken[report], tried):
-                    taken[report] = one
+                    taken[report] = count
                     return True
         return False
 
-    for one in range(len(wanted)):
-        serve(one, set())
+    for number in range(len(wanted)):
+        serve(number, set())
     return {expectation: report for report, expectation in taken.items()}
 
 
@@ -249,8 +249,10 @@ def _links(due: Sequence[_Due], entries: Sequence[Entry], meets: _Meets) -> tupl
     losses at times when none is expected: a program that ends and is started again would show nothing else. A link may
     flap while it goes: who dies still listens."""
     kinds = {"lost": (What.LOST, What.RESET), "up": (What.UP,), None: (What.FILE,)}
-    found = [(place, one) for place, one in enumerate(entries) if any(one.what in kind for kind in kinds.values())]
-    began = [place for place, one in enumerate(entries) if one.what is What.BEGUN]
+    found = [
+        (place, entry) for place, entry in enumerate(entries) if any(entry.what in kind for kind in kinds.values())
+    ]
+    began = [place for place, entry in enumerate(entries) if entry.what is What.BEGUN]
 
     def in_time(due: _Due) -> Iterator[int]:
         for number, (place, one) in enumerate(found):
@@ -268,8 +270,8 @@ def _links(due: Sequence[_Due], entries: Sequence[Entry], meets: _Meets) -> tupl
         what = "come whole, as asked," if one.expect.file else "happen"
         checks.append(_told(one, after, f"it did not {what} within {one.expect.within / 10**6:g} ms"))
     times = [(one.anchor.place, one.until_ns) for one in due if one.expect.link == "lost"]
-    losses = [(place, one) for place, one in found if one.what in kinds["lost"]]
-    return checks, [one for at, one in losses if not any(place < at and one.at_ns <= to for place, to in times)]
+    losses = [(place, entry) for place, entry in found if entry.what in kinds["lost"]]
+    return checks, [entry for at, entry in losses if not any(place < at and entry.at_ns <= to for place, to in times)]
 
 
 def _told(due: _Due, after_ns: int | None, why: str) -> Check:
@@ -290,11 +292,11 @@ def _forbidden(
             until = anchor.at_ns + forbid.within if forbid.within else None
             found = next(
                 (
-                    one
-                    for one in unclaimed
-                    if one.place > anchor.place
-                    and (until is None or one.at_ns <= until)
-                    and meets.match(forbid, anchor, one)
+                    got
+                    for got in unclaimed
+                    if got.place > anchor.place
+                    and (until is None or got.at_ns <= until)
+                    and meets.match(forbid, anchor, got)
                 ),
                 None,
             )
@@ -304,13 +306,13 @@ def _forbidden(
 
 def _unasked(procedure: Procedure, unclaimed: Sequence[Got]) -> Iterator[str]:
     """Refusals, and events that matter."""
-    for one in unclaimed:
-        report = one.report
+    for got in unclaimed:
+        report = got.report
         if report.service == ANSWERS and report.subtype in REFUSALS:
             request = report.request.hex() if report.request else ""
             failure = report.fields.get("failure")
-            yield f"at {one.at_ns} ns telecommand {request} was refused ({failure}), which no step expects"
+            yield f"at {got.at_ns} ns telecommand {request} was refused ({failure}), which no step expects"
         elif (
             report.service == EVENTS and report.subtype >= SEVERE and report.fields.get("event") not in procedure.allow
         ):
-            yield f"at {one.at_ns} ns came {one.kind} {report.fields.get('event')}, which no step expects"
+            yield f"at {got.at_ns} ns came {got.kind} {report.fields.get('event')}, which no step expects"

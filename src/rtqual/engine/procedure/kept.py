@@ -22,7 +22,7 @@ class Procedures(BaseModel):
 
     @property
     def named(self) -> tuple[Procedure, ...]:
-        return tuple(one.named(name) for name, one in self.procedures.items())
+        return tuple(procedure.named(name) for name, procedure in self.procedures.items())
 
     def as_json(self) -> str:
         return self.model_dump_json(by_alias=True, exclude_defaults=True, indent=1)
@@ -30,11 +30,11 @@ class Procedures(BaseModel):
     @model_validator(mode="after")
     def _known(self) -> Self:
         definition = load()
-        for one in self.named:
-            for wrong in unknown(one, definition):
-                raise ValueError(f"{one.name}: {wrong.message}")
+        for procedure in self.named:
+            for wrong in unknown(procedure, definition):
+                raise ValueError(f"{procedure.name}: {wrong.message}")
             try:
-                compiled(one, definition, one.name)
+                compiled(procedure, definition, procedure.name)
             except BadInput as error:
                 raise ValueError(str(error)) from None
         return self

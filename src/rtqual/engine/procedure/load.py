@@ -34,7 +34,7 @@ def load_procedure(path: Path, definition: Definition) -> Procedure:
     procedure, problems = _checked(document, definition)
     if problems or procedure is None:
         lines = key_lines(text)
-        first = min(problems, key=lambda one: (one.is_missing, line_of(lines, one.path)))
+        first = min(problems, key=lambda problem: (problem.is_missing, line_of(lines, problem.path)))
         key = f"{dotted(first.path)}: " if first.path else ""
         raise BadInput(" ".join(f"{path}:{line_of(lines, first.path)}: {key}{first.message}".split()))
     procedure = procedure.named(path.stem)
@@ -45,7 +45,10 @@ def load_procedure(path: Path, definition: Definition) -> Procedure:
 def procedures_of(verify: Verify, place: Path, definition: Definition) -> tuple[Procedure, ...]:
     """Those of [verify] as it has them played: by its way of the camera, tagged. `place`: the mission's folder."""
     found = load_procedures(place / verify.procedures, definition)
-    return tuple(one.by(verify.camera).model_copy(update={"tagged": one.tagged or verify.tagged}) for one in found)
+    return tuple(
+        procedure.by(verify.camera).model_copy(update={"tagged": procedure.tagged or verify.tagged})
+        for procedure in found
+    )
 
 
 def load_procedures(folder: Path, definition: Definition) -> tuple[Procedure, ...]:

@@ -63,7 +63,7 @@ def read_log(text: str, lines: tuple[Line, ...]) -> tuple[Entry, ...]:
     matches = [match for match in found if match]
     if not matches or matches[-1]["sends"] is None:
         raise Unsound("has no line `end`: it is cut off")
-    if any(one["sends"] is not None for one in matches[:-1]):
+    if any(match_["sends"] is not None for match_ in matches[:-1]):
         raise Unsound("goes on after its line `end`")
     times = [int(match["at"]) for match in matches]
     if any(later < earlier for earlier, later in pairwise(times)):
@@ -75,7 +75,7 @@ def read_log(text: str, lines: tuple[Line, ...]) -> tuple[Entry, ...]:
             raise Unsound(f"step {match['failed']} of the script failed: {match['why']}")
     entries = tuple(_entry(match) for match in matches[:-1])
     _require_steps(entries, lines, times[-1])
-    counts = [sum(one.what is what for one in entries) for what in (What.SENT, What.RECEIVED)]
+    counts = [sum(entry.what is what for entry in entries) for what in (What.SENT, What.RECEIVED)]
     if counts != [int(matches[-1]["sends"]), int(matches[-1]["recvs"])]:
         raise Unsound("its last line counts other packets than there are: lines are missing")
     _require_link(entries)

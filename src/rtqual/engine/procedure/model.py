@@ -104,7 +104,9 @@ class Expect(Match):
         if self.file and (self.report or self.event or self.failure or self.link):
             raise At("file", "stands beside a report or the link; give each an entry of its own")
         grows = {"grows_at_least", "grows_at_most"}
-        if self.file and any(isinstance(one, Bounds) and grows & one.model_fields_set for one in self.values.values()):
+        if self.file and any(
+            isinstance(value, Bounds) and grows & value.model_fields_set for value in self.values.values()
+        ):
             raise At("values", "no file grows from one before; write at_least or at_most")
         if not self.link and not self.file and not self.report and not self.event:
             raise ValueError('names nothing to come; write report = "1.7", event = "CAMERA_GONE" or link = "lost"')
@@ -276,7 +278,7 @@ class Procedure(Table):
             for step in self.steps
             for number in range(step.times)
         ]
-        return tuple(sorted(every, key=lambda one: one.at))
+        return tuple(sorted(every, key=lambda step: step.at))
 
     @property
     def name(self) -> Slug:
@@ -292,8 +294,8 @@ class Procedure(Table):
         steps = [
             step.model_copy(
                 update={
-                    "expect": tuple(one for one in step.expect if one.camera in (None, camera)),
-                    "forbid": tuple(one for one in step.forbid if one.camera in (None, camera)),
+                    "expect": tuple(expect for expect in step.expect if expect.camera in (None, camera)),
+                    "forbid": tuple(forbid for forbid in step.forbid if forbid.camera in (None, camera)),
                 }
             )
             for step in self.steps
@@ -321,9 +323,9 @@ class Procedure(Table):
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:
-        if sum(one.times for one in self.steps) > STEPS_MOST:
+        if sum(step.times for step in self.steps) > STEPS_MOST:
             raise At("step", f"are more than {STEPS_MOST} with those that repeat; make two procedures of it")
-        count = sum(one.times * (len(one.expect) + len(one.forbid) + _IMPLIED) for one in self.steps)
+        count = sum(step.times * (len(step.expect) + len(step.forbid) + _IMPLIED) for step in self.steps)
         if count > EXPECTS_MOST:
             raise At("step", f"expect and forbid {count} reports in all; {EXPECTS_MOST} are the most: make two of it")
         if self.peer and self.resets:
@@ -339,7 +341,7 @@ class Procedure(Table):
                 raise At("step", f"step {number + 1} damages a tag; write tagged = true")
             if step.damage is Damage.DUPLICATE and (not number or self.steps[number - 1].send is None):
                 raise At("step", f"step {number + 1} repeats what the one before sent; that sends no telecommand")
-            spans = [*(one.within for one in step.expect), *(one.within or 0 for one in step.forbid)]
+            spans = [*(expect.within for expect in step.expect), *(forbid.within or 0 for forbid in step.forbid)]
             until = step.at + (step.times - 1) * (step.every or 0) + max(spans, default=0)
             if until > self.ends:
                 raise At("ends", f"is before step {number + 1} has had its time; write at least {until / 10**6:g} ms")

@@ -16,7 +16,7 @@ def judged(procedure: Procedure, log: str, definition: Definition, scalars: Mapp
     judgement, asked = judge(procedure, log, definition), procedure.peer
     if asked is None or judgement.unsound:
         return judgement
-    found = {name: one.value for name, one in scalars.items()}
+    found = {name: scalar.value for name, scalar in scalars.items()}
     if missing := [name for name in _COUNTED if name not in found]:
         return replace(judgement, unsound=f"stands in a record without {missing[0]}")
     if strange := [name for name, value in found.items() if name in _COUNTED and not (0 <= value < inf)]:

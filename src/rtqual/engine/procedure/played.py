@@ -11,8 +11,8 @@ LOG_SERIES, OCTET = "log", "octet"
 
 def log_of(record: Record) -> str:
     """The log that a record keeps; empty where it keeps none. What is no octet becomes a mark that no log has."""
-    for one in record.series:
-        chunks = one.ordered() if one.info.name == LOG_SERIES and one.info.unit == OCTET else None
+    for series in record.series:
+        chunks = series.ordered() if series.info.name == LOG_SERIES and series.info.unit == OCTET else None
         if chunks is not None:
             octets = np.concatenate([np.zeros(0, np.int64), *chunks])
             sound = bool(((octets >= 0) & (octets < 128)).all())

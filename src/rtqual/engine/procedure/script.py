@@ -65,7 +65,7 @@ def compiled(procedure: Procedure, definition: Definition, where: str = "") -> t
             sent = packet if whole else damaged(packet, str(step.damage))
             lines.append(_sending(step.at, sent, number, step.send, sound=sound))
             used, sequence = counter if sound else used, sequence + 1
-    entries = [{"structure": one} for one in CLOSING]
+    entries = [{"structure": name} for name in CLOSING]
     key = KEY if procedure.tagged else None
     closing = telecommand(definition, "HK_ONCE", None, entries, sequence=sequence, key=key, counter=sequence)
     lines.append(_sending(procedure.ends, closing, None, "HK_ONCE", sound=True))
@@ -86,7 +86,7 @@ def _telecommand(
 ) -> bytes:
     assert step.send is not None, "a telecommand"  # noqa: S101
     try:
-        entries = [_entry(one, definition, number) for number, one in enumerate(step.entries)]
+        entries = [_entry(table, definition, number) for number, table in enumerate(step.entries)]
         return telecommand(
             definition, step.send, step.args, entries or None, sequence=sequence, key=key, counter=counter
         )

@@ -71,7 +71,7 @@ def _answers(entries: Sequence[Entry], got: Sequence[Got]) -> Iterator[str]:
     seen: Counter[tuple[bytes, int]] = Counter()
 
     def times(request: bytes, *subtypes: int) -> int:
-        return sum(seen[request, one] for one in subtypes)
+        return sum(seen[request, subtype] for subtype in subtypes)
 
     for place, entry in enumerate(entries):
         if entry.what is What.SENT:

@@ -50,15 +50,15 @@ def _of_match(match: Match, definition: Definition, *, answers: bool) -> Iterato
     if match.failure and meant and not all(any(f.kind == "failure" for f in row.fields) for row in meant):
         yield "failure", "stands in reports 1.2, 1.4 and 1.8 only; write report = one of these"
     is_file = isinstance(match, Expect) and match.file is not None
-    fields = FIELDS if is_file else tuple(one for row in meant for one in (*row.fields, *row.entries))
+    fields = FIELDS if is_file else tuple(field for row in meant for field in (*row.fields, *row.entries))
     for name, wanted in match.values.items() if meant or is_file else ():
-        same = [one for one in fields if one.name == name]
+        same = [field for field in fields if field.name == name]
         if not same:
             of = "a file" if is_file else match.event or match.report
-            yield "values", f"{of} has no field {name!r}; {suggest(name, [one.name for one in fields])}"
+            yield "values", f"{of} has no field {name!r}; {suggest(name, [field.name for field in fields])}"
         elif name in ("event", "failure") and getattr(match, name):
             yield "values", f"{name}: stands beside the values, too; leave it out here"
-        elif all(why := [_why_not(wanted, one, match.event or "", definition) for one in same]):
+        elif all(why := [_why_not(wanted, field, match.event or "", definition) for field in same]):
             yield "values", f"{name}: {why[0]}"
 
 

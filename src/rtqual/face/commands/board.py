@@ -30,10 +30,10 @@ def list_(*missions: Path, as_json: Json = False) -> int:
         print_json([{"mission": str(one.mission), **asdict(one.settings)} for one in found])
         return 0
     table = Table("board", "model", "reached at", "known-good system", "mission", box=box.SIMPLE)
-    for one in found:
-        its = one.settings
+    for named in found:
+        its = named.settings
         reached = "its card" if its.by_card else f"{its.user}@{its.host}:{its.port}"
-        table.add_row(its.name, its.model, reached, its.good, str(one.mission))
+        table.add_row(its.name, its.model, reached, its.good, str(named.mission))
     LITERAL.print(table if found else "No mission here names a [[board]] (docs/boards.md).")
     return 0
 
@@ -106,10 +106,10 @@ def tune(
 
     found = stage.tune(name, mission, tell, reset=reset)
     if as_json:
-        print_json([asdict(one) for one in found])
+        print_json([asdict(change) for change in found])
         return 0
     nothing = "as it was before" if reset else "nothing to set: all is so already"
-    for line in [str(one) for one in found] or [nothing]:
+    for line in [str(change) for change in found] or [nothing]:
         LITERAL.print(f"{name}: {line}", highlight=False, soft_wrap=True)
     if found:
         LITERAL.print(f"Back: rtqual board tune {name} --reset, or its next start.", highlight=False, soft_wrap=True)

@@ -23,8 +23,8 @@ def reproduce(record: Path, /, *, as_json: Json = False) -> int:
 
     results = stage.reproduce(record, show)
     if as_json:
-        print_json([vars(one) for one in results])
+        print_json([vars(result) for result in results])
     else:
-        for one in results:
-            LITERAL.print(f"{one.record}: {one.text}", soft_wrap=True, highlight=False)
-    return 0 if all(one.same for one in results) else 1
+        for reproduction in results:
+            LITERAL.print(f"{reproduction.record}: {reproduction.text}", soft_wrap=True, highlight=False)
+    return 0 if all(result.same for result in results) else 1

@@ -8,7 +8,7 @@ from rtqual.face.commands.app import LITERAL
 
 
 def seal(folder: Path, /, *, key: Path | None = None, verify: Path | None = None, report: Path | None = None) -> int:
-    """Sign a finished campaign and its reports with an SSH key, or verify such a signature and all that it covers.
+    """Sign a finished campaign and its reports with an SSH key, or verify a signature and all that it covers.
 
     Parameters
     ----------

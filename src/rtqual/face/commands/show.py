@@ -76,7 +76,7 @@ def compare(a: Path, b: Path, /, *, as_json: Json = False) -> int:
 
     comparisons = compare_paths(find(a), find(b), margins_in(a, b), (a, b))
     if as_json:
-        print_json([comparison_dict(one) for one in comparisons])
+        print_json([comparison_dict(comparison) for comparison in comparisons])
     else:
         print_comparisons(LITERAL, comparisons)
     return 0

@@ -76,11 +76,16 @@ def verify(
         seeds = stage.segments(asked, hours)
     if list_:
         if as_json:
-            print_json([{"name": one.name, **one.model_dump(mode="json", by_alias=True)} for one in asked.procedures])
+            print_json(
+                [
+                    {"name": procedure.name, **procedure.model_dump(mode="json", by_alias=True)}
+                    for procedure in asked.procedures
+                ]
+            )
         else:
             print_procedures(STDOUT, asked.procedures)
         return 0
-    other = [one for one in (candidate, camera) if one]
+    other = [name for name in (candidate, camera) if name]
     folder = out or OUT / "-".join([asked.mission.mission.name, "verify", scale, *other])
     campaign = stage.campaign(asked, folder, jobs, seeds)
     display = Display(STDERR, campaign.cells, jobs)

@@ -16,8 +16,8 @@ from rtqual.face.terminal.plain import fields_of
 from rtqual.face.terminal.record import lean_table
 
 
-def comparison_dict(one: Comparison) -> dict[str, object]:
-    return fields_of(one)
+def comparison_dict(comparison: Comparison) -> dict[str, object]:
+    return fields_of(comparison)
 
 
 def print_comparisons(console: Console, comparisons: Sequence[Comparison]) -> None:
@@ -30,14 +30,17 @@ def print_comparisons(console: Console, comparisons: Sequence[Comparison]) -> No
             table.add_column(column, justify="right")
         table.add_column("statement")
         reasons: dict[str, list[str]] = {}
-        for one in (one for one in rows if not is_constant(one)):
-            statement, _, reason = one.statement.partition(": ")
+        for comparison in (row for row in rows if not is_constant(row)):
+            statement, _, reason = comparison.statement.partition(": ")
             if reason:
-                reasons.setdefault(reason, []).append(one.statistic)
+                reasons.setdefault(reason, []).append(comparison.statistic)
             else:
-                statement = f"a {relation(one.difference, one.margin)[0]} b{f', {one.note}' if one.note else ''}"
-            superior = "-" if one.superiority is None else f"{one.superiority:.3f}"
-            table.add_row(one.statistic, _lines(one.ratio), _lines(one.difference), superior, statement)
+                note = f", {comparison.note}" if comparison.note else ""
+                statement = f"a {relation(comparison.difference, comparison.margin)[0]} b{note}"
+            superior = "-" if comparison.superiority is None else f"{comparison.superiority:.3f}"
+            table.add_row(
+                comparison.statistic, _lines(comparison.ratio), _lines(comparison.difference), superior, statement
+            )
         console.print(table)
         for reason, statistics in reasons.items():
             console.print(f"  undecided, {words.listed(statistics)}: {reason}", highlight=False)

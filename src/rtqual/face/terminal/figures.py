@@ -28,9 +28,10 @@ def print_figures(console: Console, found: Shown) -> None:
     for cell, reason in found.failures.items():
         console.print(f"failed: {cell}: {reason}", highlight=False)
     ordered = sorted(
-        found.summaries, key=lambda one: (one.group.board == this_machine().name, *one.group.cell, one.group.candidate)
+        found.summaries,
+        key=lambda summary: (summary.group.board == this_machine().name, *summary.group.cell, summary.group.candidate),
     )
-    for _, some in groupby(ordered, key=lambda one: one.group.cell):
+    for _, some in groupby(ordered, key=lambda summary: summary.group.cell):
         summaries = list(some)
         console.print(f"\n{summaries[0].group.title}", style="bold", highlight=False)
         console.print(_table(summaries, narrow=console.width < _WIDE))
@@ -46,41 +47,43 @@ def _table(summaries: Sequence[Summary], *, narrow: bool) -> Table:
     for name in names:
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("n", justify="right")
-    for one in summaries:
-        figures = [_figure(one.figures[name], narrow=narrow) if name in one.figures else "-" for name in names]
-        n = f"{one.samples:,}" if one.samples else count(one.runs, "run")
-        table.add_row(one.group.candidate, *([refused(one.problems)] * len(names) if one.problems else figures), n)
+    for summary in summaries:
+        figures = [_figure(summary.figures[name], narrow=narrow) if name in summary.figures else "-" for name in names]
+        n = f"{summary.samples:,}" if summary.samples else count(summary.runs, "run")
+        table.add_row(
+            summary.group.candidate, *([refused(summary.problems)] * len(names) if summary.problems else figures), n
+        )
     return table
 
 
 def _names(summaries: Sequence[Summary]) -> list[str]:
     """Of samples the usual figures, else the first that the instrument itself printed."""
-    printed = [name for one in summaries for name in one.figures]
+    printed = [name for summary in summaries for name in summary.figures]
     usual = [name for name in USUAL if name in printed]
     return usual or list(dict.fromkeys(printed))[: len(USUAL)]
 
 
-def _figure(one: Figure, *, narrow: bool) -> str:
+def _figure(figure: Figure, *, narrow: bool) -> str:
     """'8.65 us [8.49, 8.83]': the interval in the figure's unit, below it where the terminal is narrow."""
-    if one.interval is None:
-        return wording.value(one)
+    if figure.interval is None:
+        return wording.value(figure)
     apart = "\n" if narrow else " "
-    scale, _ = step(one.value, one.unit)
+    scale, _ = step(figure.value, figure.unit)
     low, high = (
-        f"{end / scale:.4g}" if math.isfinite(end) else "no end" for end in (one.interval.low, one.interval.high)
+        f"{end / scale:.4g}" if math.isfinite(end) else "no end" for end in (figure.interval.low, figure.interval.high)
     )
-    return f"{wording.value(one)}{apart}[{low}, {high}]"
+    return f"{wording.value(figure)}{apart}[{low}, {high}]"
 
 
 def _reasons(summaries: Sequence[Summary]) -> Iterator[str]:
     """Why figures have no interval, and why a group's are refused: each reason once."""
     reasons: dict[str, list[str]] = {}
-    for one in summaries:
-        for problem in one.problems:
-            yield f"{one.group.candidate} refused: {problem}"
+    for summary in summaries:
+        for problem in summary.problems:
+            yield f"{summary.group.candidate} refused: {problem}"
         for name in _names(summaries):
-            figure = one.figures.get(name)
-            if figure is not None and figure.interval is None and not one.problems:
+            figure = summary.figures.get(name)
+            if figure is not None and figure.interval is None and not summary.problems:
                 reasons.setdefault(figure.why_no_interval, []).append(name)
     for reason, names in reasons.items():
         yield f"no interval, {listed(list(dict.fromkeys(names)))}: {reason}"

@@ -14,15 +14,15 @@ from rtqual.stages.history import History, Series
 
 def print_history(console: Console, found: History) -> None:
     """A table for each figure; a version that changed it says from what to what, by how much, and how sure it is."""
-    for one in found.series:
-        title = f"{one.group.candidate}, {one.name}: {one.group.title}"
+    for series in found.series:
+        title = f"{series.group.candidate}, {series.name}: {series.group.title}"
         console.print(title, style="bold", highlight=False)
-        console.print(_table(one))
-        if one.why_none:
-            console.print(f"  no change looked for: {one.why_none}", highlight=False)
-        if one.drift:
-            unit = _unit(one)
-            ends = " to ".join(format_value(end, unit) for end in (one.drift.before, one.drift.after))
+        console.print(_table(series))
+        if series.why_none:
+            console.print(f"  no change looked for: {series.why_none}", highlight=False)
+        if series.drift:
+            unit = _unit(series)
+            ends = " to ".join(format_value(end, unit) for end in (series.drift.before, series.drift.after))
             console.print(f"  drifts, in no step: a line from {ends} fits better than levels", highlight=False)
         console.print()
     for shift in found.together:
@@ -32,7 +32,7 @@ def print_history(console: Console, found: History) -> None:
             f"{its.times - 1:+.1%} (median; {shift.cell})",
             highlight=False,
         )
-    looked = [one for one in found.series if not one.why_none]
+    looked = [series_ for series_ in found.series if not series_.why_none]
     states = [{one.state(change) for change in one.changes} for one in looked]
     changed, new, gone = (sum(state in its for its in states) for state in ("stands", "new", "gone"))
     drifting = sum(one.drift is not None for one in looked)
@@ -43,60 +43,61 @@ def print_history(console: Console, found: History) -> None:
     )
 
 
-def _table(one: Series) -> Table:
+def _table(series: Series) -> Table:
     table = Table("version", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
     table.add_column("value", justify="right")
     table.add_column("95 % interval")
     table.add_column("")
-    marks = {change.at: change for change in one.changes}
-    for n, version in enumerate(one.versions):
+    marks = {change.at: change for change in series.changes}
+    for n, version in enumerate(series.versions):
         figure = version.figure
         interval = wording.span(figure.interval, figure.unit).strip() if figure else ""
-        mark = _mark(one, marks[n]) if n in marks else ""
+        mark = _mark(series, marks[n]) if n in marks else ""
         table.add_row(version.label, wording.value(figure) if figure else "-", interval, mark)
     return table
 
 
-def _mark(one: Series, change: Change) -> str:
-    before, after = (format_value(value, _unit(one)) for value in (change.before, change.after))
+def _mark(series: Series, change: Change) -> str:
+    before, after = (format_value(value, _unit(series)) for value in (change.before, change.after))
     part = f" ({(change.after - change.before) / change.before:+.1%})" if change.before else ""
     if change.gone is not None:
-        return f"<- gone: {before} became {after}{part} from {_label(one, change.since)} to {_label(one, change.gone)}"
-    new = one.state(change) == "new"
+        since, gone = _label(series, change.since), _label(series, change.gone)
+        return f"<- gone: {before} became {after}{part} from {since} to {gone}"
+    new = series.state(change) == "new"
     return f"<- {before} became {after}{part}{f'; new: {CONFIRMED} further versions confirm it' if new else ''}"
 
 
-def _label(one: Series, version: int) -> str:
-    return one.versions[version].label
+def _label(series: Series, version: int) -> str:
+    return series.versions[version].label
 
 
-def _unit(one: Series) -> str:
-    return next((version.figure.unit for version in one.versions if version.figure), "1")
+def _unit(series: Series) -> str:
+    return next((version.figure.unit for version in series.versions if version.figure), "1")
 
 
 def as_dict(found: History) -> dict[str, object]:
     return {
         "series": [
             {
-                "group": plain(one.group),
-                "figure": one.name,
-                "versions": [plain(version) for version in one.versions],
-                "changes": [_as_dict(one, change) for change in one.changes],
-                "drift": None if one.drift is None else vars(one.drift),
-                "why_none": one.why_none,
+                "group": plain(series.group),
+                "figure": series.name,
+                "versions": [plain(version) for version in series.versions],
+                "changes": [_as_dict(series, change) for change in series.changes],
+                "drift": None if series.drift is None else vars(series.drift),
+                "why_none": series.why_none,
             }
-            for one in found.series
+            for series in found.series
         ],
-        "together": [plain(one) for one in found.together],
+        "together": [plain(together) for together in found.together],
     }
 
 
-def _as_dict(one: Series, change: Change) -> dict[str, object]:
-    gone = None if change.gone is None else _label(one, change.gone)
+def _as_dict(series: Series, change: Change) -> dict[str, object]:
+    gone = None if change.gone is None else _label(series, change.gone)
     return {
         **vars(change),
-        "version": _label(one, change.at),
-        "state": one.state(change),
-        "since": _label(one, change.since),
+        "version": _label(series, change.at),
+        "state": series.state(change),
+        "since": _label(series, change.since),
         "gone": gone,
     }

@@ -17,9 +17,9 @@ def plain(value: object) -> object:
     if is_dataclass(value) and not isinstance(value, type):
         return fields_of(value)
     if isinstance(value, dict):
-        return {str(key): plain(one) for key, one in value.items()}
+        return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple | np.ndarray):
-        return [plain(one) for one in value]
+        return [plain(item) for item in value]
     if isinstance(value, np.generic):
         return plain(value.item())
     if isinstance(value, float) and not math.isfinite(value):
@@ -28,4 +28,4 @@ def plain(value: object) -> object:
 
 
 def fields_of(value: "DataclassInstance") -> dict[str, object]:
-    return {name: plain(one) for name, one in asdict(value).items()}
+    return {name: plain(item) for name, item in asdict(value).items()}

@@ -111,5 +111,5 @@ class Display(Watcher):
         return grid
 
 
-def cost_text(one: Cost) -> str:
-    return f"{count(one.cells, 'run')}, about {format_duration(one.wall_s)}, {one.disk_b / 2**20:.0f} MiB of disk"
+def cost_text(cost: Cost) -> str:
+    return f"{count(cost.cells, 'run')}, about {format_duration(cost.wall_s)}, {cost.disk_b / 2**20:.0f} MiB of disk"

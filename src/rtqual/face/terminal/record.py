@@ -80,20 +80,20 @@ def show_records(console: Console, found: Sequence[Record]) -> None:
             f"{board} board, {words.count(cpus, 'CPU')}", "record", "candidate", "measured", "seed", "clock"
         )
         table.add_column("samples", justify="right")
-        for one in records:
-            manifest, inputs = one.manifest, one.inputs
+        for record in records:
+            manifest, inputs = record.manifest, record.inputs
             if (inputs.board, inputs.cpus) == (board, cpus):
                 measured = f"{inputs.instrument} {words.under(inputs.load)}"
                 seed = f"{inputs.seed}{' again' if manifest.repeat else ''}"
-                samples = sum(series.total for series in one.series)
+                samples = sum(series.total for series in record.series)
                 shown = refused(manifest.problems) if manifest.problems else f"{samples:,}" if samples else "-"
                 table.add_row(manifest.hash[:8], inputs.candidate, measured, seed, str(manifest.timing), shown)
         console.print(table, "")
 
 
-def _order(one: Record) -> tuple[object, ...]:
-    inputs = one.inputs
-    return inputs.instrument, inputs.load, inputs.candidate, inputs.seed, one.manifest.repeat
+def _order(record: Record) -> tuple[object, ...]:
+    inputs = record.inputs
+    return inputs.instrument, inputs.load, inputs.candidate, inputs.seed, record.manifest.repeat
 
 
 def _fact(name: str, value: str) -> tuple[str, str]:

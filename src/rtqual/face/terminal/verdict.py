@@ -42,7 +42,7 @@ def print_verdicts(console: Console, selection: Selection) -> None:
 def print_reports(console: Console, selection: Selection) -> None:
     """Reports for people on a line each, those for machines on one line."""
     for_machines = [path for path in selection.reports if path.name in FOR_MACHINES.values()]
-    for path in (one for one in selection.reports if one not in for_machines):
+    for path in (report for report in selection.reports if report not in for_machines):
         console.print(f"  {path}", highlight=False, soft_wrap=True, markup=False)
     if for_machines:
         names = ", ".join(path.name for path in for_machines)
@@ -88,8 +88,8 @@ def _headline(console: Console, text: str, title: str, fly: str | None) -> None:
 
 def _print(console: Console, verdict: Verdict, heading: str) -> None:
     _headline(console, verdict.headline, heading, verdict.fly)
-    for one in verdict.differs:
-        console.print(f"[yellow]differs[/yellow] {escape(one)}", highlight=False, soft_wrap=True)
+    for differ in verdict.differs:
+        console.print(f"[yellow]differs[/yellow] {escape(differ)}", highlight=False, soft_wrap=True)
     for standing in verdict.standings:
         console.print(_candidate(standing, verdict.scored))
     for title, sentences in (("Found", verdict.findings), ("It would change", verdict.would_change)):
@@ -111,7 +111,7 @@ def _candidate(standing: Standing, scored: float | None) -> Table:
     table.add_column(no_wrap=True)
     table.add_column(ratio=1)
     met_needs = [gate for gate in standing.gates if gate.measured is None and gate.outcome == Outcome.MET]
-    for gate in (one for one in standing.gates if one not in met_needs):
+    for gate in (gate for gate in standing.gates if gate not in met_needs):
         outcome = f"[{_TONE[gate.outcome]}]{gate.outcome}[/]"
         table.add_row(escape(gate.requirement), outcome, escape(gate.reason))
     if met_needs:
@@ -140,15 +140,15 @@ def as_dict(selection: Selection) -> dict[str, object]:
         "answer": _unless_accepted(selection.evidence.answer) if selection.evidence.answer else None,
         "verdicts": [_verdict(verdict) for verdict in selection.evidence.verdicts],
         **{key: value for goals in selection.evidence.goals for key, value in _goals(goals).items()},
-        "comparisons": [plain(one) for one in selection.evidence.comparisons],
-        "shifts": [plain(one) for one in selection.evidence.shifts],
-        "tails": [{"group": plain(group), **fields_of(one)} for group, one in selection.evidence.tails.items()],
+        "comparisons": [plain(comparison) for comparison in selection.evidence.comparisons],
+        "shifts": [plain(shift) for shift in selection.evidence.shifts],
+        "tails": [{"group": plain(group), **fields_of(tails)} for group, tails in selection.evidence.tails.items()],
         "summaries": [
-            {key: value for key, value in fields_of(one).items() if key != "distribution"}
-            for one in selection.evidence.summaries
+            {key: value for key, value in fields_of(summary).items() if key != "distribution"}
+            for summary in selection.evidence.summaries
         ],
-        "lost": [plain(one) for one in selection.evidence.lost],
-        "left_out": [plain(one) for one in selection.evidence.left_out],
+        "lost": [plain(lost_run) for lost_run in selection.evidence.lost],
+        "left_out": [plain(left_out) for left_out in selection.evidence.left_out],
         "campaign": selection.digest,
         "records": selection.records,
         "second_runs": selection.again,

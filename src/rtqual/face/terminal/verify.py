@@ -18,8 +18,14 @@ _RESULTS = {Result.PASSED: "green", Result.FAILED: "red", Result.UNKNOWN: "yello
 
 def print_procedures(console: Console, procedures: Sequence[Procedure]) -> None:
     table = Table("procedure", "what it shows", "verifies", "steps", "smoke", box=box.SIMPLE)
-    for one in procedures:
-        cells = (one.name, one.title, ", ".join(one.verifies), str(len(one.steps)), "yes" if one.smoke else "")
+    for procedure in procedures:
+        cells = (
+            procedure.name,
+            procedure.title,
+            ", ".join(procedure.verifies),
+            str(len(procedure.steps)),
+            "yes" if procedure.smoke else "",
+        )
         table.add_row(*map(escape, cells))
     console.print(table)
 
@@ -33,8 +39,8 @@ def print_verified(console: Console, verified: Verified) -> None:
     for name, why in verified.failures.items():
         played.add_row(escape(name), "[red]no record[/]", "", escape(why))
     console.print(played)
-    for one in verified.again:
-        console.print(escape(one), soft_wrap=True)
+    for text in verified.again:
+        console.print(escape(text), soft_wrap=True)
     asked = Table("requirement", "procedures", box=box.SIMPLE)
     asked.add_column("compliance", no_wrap=True)
     asked.add_column("why")
@@ -50,8 +56,8 @@ def print_verified(console: Console, verified: Verified) -> None:
             between = " to ".join(map(trend.hourly, trend.interval or ())) or trend.why_none
             grown.add_row(trend.name, trend.hourly(trend.per_hour), between, trend.segments, trend.said)
         console.print(grown)
-    for one in verified.unasked:
-        console.print(f"The mission has no such requirement: {escape(one)}", soft_wrap=True)
+    for text in verified.unasked:
+        console.print(f"The mission has no such requirement: {escape(text)}", soft_wrap=True)
     console.print(headline(verified), highlight=False)
     for path in verified.files:
         console.print(escape(str(path)), soft_wrap=True, highlight=False)

@@ -88,12 +88,12 @@ class Settings:
     def candidate(self, some: frozenset[int]) -> Candidate:
         """Raises RunFailed where its kernel does not build."""
         chosen = [self._changes[at] for at in sorted(some)]
-        parameters = [one for one in chosen if isinstance(one, Parameter)]
+        parameters = [item for item in chosen if isinstance(item, Parameter)]
         update: dict[str, object] = {"preempt": None, "boot": with_parameters(self._good.parameters, parameters)}
         if self._steps is None:
             named = _digest(map(str, parameters))
             return self._good.candidate.model_copy(update={**update, "name": f"step-{named}"})
-        text = self._steps.config([one for one in chosen if not isinstance(one, Parameter)])
+        text = self._steps.config([item for item in chosen if not isinstance(item, Parameter)])
         named = _digest([text, *map(str, parameters)])
         name = f"{_CONFIGS}/{_digest([text])}.config"
         unlinked.write(self._folder, name, text.encode())
@@ -106,12 +106,13 @@ def axis_of(ends: Ends, folder: Path, work: Path, tell: Callable[[str], None]) -
     """Raises BadInput where there is no way from the one to the other, saying what to add."""
     if ends.asked.source and ends.asked.through:
         raise BadInput("--source and --through: settings of one tree, or one package after another: give one")
-    one, other = ends.good.candidate, ends.bad.candidate
-    if one.root != other.root:
+    candidate, other = ends.good.candidate, ends.bad.candidate
+    if candidate.root != other.root:
         raise BadInput(
-            f"{one.name} and {other.name}: measured in other roots: {one.root or 'none'}, {other.root or 'none'}"
+            f"{candidate.name} and {other.name}: measured in other roots: {candidate.root or 'none'}, "
+            f"{other.root or 'none'}"
         )
-    if ends.asked.through or (one.package != other.package and not ends.asked.source):
+    if ends.asked.through or (candidate.package != other.package and not ends.asked.source):
         return Packages(ends)
     return Settings(ends, folder, work, tell)
 
@@ -143,21 +144,21 @@ def _source(ends: Ends) -> str:
 
 
 def _architecture(ends: Ends) -> Architecture:
-    one, other = ends.good.candidate.architecture, ends.bad.candidate.architecture
-    if one is None or one != other:
+    architecture, other = ends.good.candidate.architecture, ends.bad.candidate.architecture
+    if architecture is None or architecture != other:
         raise BadInput(f"{ends.good.candidate.name} and {ends.bad.candidate.name}: kernels for other processors")
-    return one
+    return architecture
 
 
 def parameters_between(good: Sequence[str], bad: Sequence[str]) -> list[Parameter]:
-    one, other = _by_name(good), _by_name(bad)
-    names = [name for name in {**one, **other} if one.get(name) != other.get(name)]
-    return [Parameter(one.get(name, ()), other.get(name, ())) for name in names]
+    table, other = _by_name(good), _by_name(bad)
+    names = [name for name in {**table, **other} if table.get(name) != other.get(name)]
+    return [Parameter(table.get(name, ()), other.get(name, ())) for name in names]
 
 
 def with_parameters(good: Sequence[str], changed: Sequence[Parameter]) -> tuple[str, ...]:
-    gone = {text for one in changed for text in one.before}
-    return (*(text for text in good if text not in gone), *(text for one in changed for text in one.after))
+    gone = {text for parameter in changed for text in parameter.before}
+    return (*(text for text in good if text not in gone), *(text for parameter in changed for text in parameter.after))
 
 
 def _by_name(parameters: Sequence[str]) -> dict[str, tuple[str, ...]]:

@@ -109,8 +109,8 @@ def foresee(ends: Ends, folder: Path, watcher: Watcher) -> Foreseen:
 def _kernels(axis: Packages | Settings) -> tuple[int, int]:
     """At most so many, both ends included, where one change acts; and for each further one that acts with it."""
     number = len(axis.changes)
-    one, more = (halved(number), 0) if axis.chain else at_most(number)
-    return 2 + one, more
+    count, more = (halved(number), 0) if axis.chain else at_most(number)
+    return 2 + count, more
 
 
 def bisect(ends: Ends, folder: Path, watcher: Watcher, *, workers: int = 2) -> Bisection:
@@ -120,9 +120,9 @@ def bisect(ends: Ends, folder: Path, watcher: Watcher, *, workers: int = 2) -> B
         found = _Bisecting(ends, folder, watcher, workers, axis)
         number = len(axis.changes)
         good, bad = (found.step(range(some)) for some in (0, number))
-        for one in (good, bad):
-            if one.why:
-                raise RunFailed(f"an end cannot be measured: {one.why}")
+        for step in (good, bad):
+            if step.why:
+                raise RunFailed(f"an end cannot be measured: {step.why}")
         told = Bisection(ends, ends.unit, axis.changes, (good, bad), packages=axis.chain)
         if not _apart(good, bad):
             return told
@@ -180,10 +180,10 @@ class _Bisecting:
         ends = self.ends
         self._value(ends.good.records[0])  # before anything is built
         told = [ends.asked.statistic, [cell.seed for cell in ends.cells], self.axis.changes]
-        told += [[one.manifest.hash for one in end.records] for end in (ends.good, ends.bad)]
+        told += [[record.manifest.hash for record in end.records] for end in (ends.good, ends.bad)]
         self._of = digest(told)
         self._store = Store(self.folder / kept.RECORDS)
-        self._before = {one.changes: one for one in self._kept()}
+        self._before = {measured.changes: measured for measured in self._kept()}
 
     @property
     def steps(self) -> list[Step]:
@@ -221,8 +221,8 @@ class _Bisecting:
         return f"{step} of at most {most}" + (f", at most {format_duration(left_s)} left" if left_s else "")
 
     def _told(self, names: tuple[str, ...], candidate: str, records: Sequence[Record]) -> Step:
-        values = tuple(self._value(one) for one in records)
-        samples = sum(one.total for record in records for one in record.series)
+        values = tuple(self._value(record) for record in records)
+        samples = sum(series.total for record in records for series in record.series)
         return Step(names, candidate, samples, values, records=tuple(records))
 
     def _again(self, before: _Measured) -> list[Record]:
@@ -232,9 +232,9 @@ class _Bisecting:
         except BadInput:
             return []
         seeds = [cell.seed for cell in self.ends.cells]
-        same = [one.manifest.hash for one in records] == [*before.records.values()]
-        own = {one.inputs.candidate for one in records} == {before.candidate}
-        return records if same and own and [one.inputs.seed for one in records] == seeds else []
+        same = [record.manifest.hash for record in records] == [*before.records.values()]
+        own = {record.inputs.candidate for record in records} == {before.candidate}
+        return records if same and own and [record.inputs.seed for record in records] == seeds else []
 
     def _named(self, names: Sequence[str]) -> str:
         if self.axis.chain:
@@ -255,11 +255,11 @@ class _Bisecting:
         for why in result.failures.values():
             raise RunFailed(why)
         first = [one.manifest for one in result.records if one.inputs.seed == cells[0].seed]
-        if len({one.samples_sha256 for one in first}) != 1:
+        if len({manifest.samples_sha256 for manifest in first}) != 1:
             raise RunFailed(f"{candidate.name}: two runs of the same gave other samples, so no step would decide")
-        for one in result.records:
-            if one.manifest.problems:
-                raise RunFailed(f"{candidate.name}, seed {one.inputs.seed}: {one.manifest.problems[0]}")
+        for record in result.records:
+            if record.manifest.problems:
+                raise RunFailed(f"{candidate.name}, seed {record.inputs.seed}: {record.manifest.problems[0]}")
         return sorted((one for one in result.records if not one.manifest.repeat), key=lambda one: one.inputs.seed)
 
     def _value(self, record: Record) -> float:
@@ -288,10 +288,12 @@ class _Bisecting:
     def _keep(self) -> None:
         made = [
             _Measured(
-                changes=changes, candidate=one.candidate, records={self._name(r): r.manifest.hash for r in one.records}
+                changes=changes,
+                candidate=step.candidate,
+                records={self._name(r): r.manifest.hash for r in step.records},
             )
-            for changes, one in self._made.items() if not one.why
+            for changes, step in self._made.items() if not step.why
         ]  # fmt: skip
-        unkept = [one for changes, one in self._before.items() if changes not in self._made]
+        unkept = [measured for changes, measured in self._before.items() if changes not in self._made]
         text = _Steps(of=self._of, steps=(*made, *unkept)).sealed().model_dump_json(indent=1)
         unlinked.write(self.folder, STEPS, (text + "\n").encode())

@@ -51,7 +51,7 @@ class End:
     @property
     def kernels(self) -> set[str]:
         """The hashes of those that were measured, or of RTOS images: a package's next version has its name."""
-        return {one.inputs.artefacts.get(kind, "") for one in self.records for kind in ("kernel", "image")}
+        return {record.inputs.artefacts.get(kind, "") for record in self.records for kind in ("kernel", "image")}
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Ends:
 
 def ends_of(good: str, bad: str, asked: Asked) -> Ends:
     """Raises BadInput where the two have measured nothing alike on a virtual board."""
-    ends = [_end(one, asked) for one in (good, bad)]
+    ends = [_end(name, asked) for name in (good, bad)]
     loads = [{record.inputs.load for record in end.records} for end in ends]
     both = sorted(loads[0] & loads[1])
     if len(both) != 1:
@@ -81,7 +81,9 @@ def ends_of(good: str, bad: str, asked: Asked) -> Ends:
         raise BadInput(f"{good} and {bad}: {what}")
     found = []
     for end in ends:
-        records = sorted((one for one in end.records if one.inputs.load == both[0]), key=lambda one: one.inputs.seed)
+        records = sorted(
+            (record for record in end.records if record.inputs.load == both[0]), key=lambda record: record.inputs.seed
+        )
         found.append(End(end.campaign, end.candidate, tuple(records)))
     first, last = (end.records[0].inputs for end in found)
     for name in ("board", "cpus", "parameters"):
@@ -100,21 +102,27 @@ def _end(text: str, asked: Asked) -> End:
     if not Path(folder).is_dir():
         raise BadInput(f"{text}: there is no such folder: give a campaign's, as out/docking-demo:debian")
     campaign = kept.load(Path(folder))
-    measured = [one for one in campaign.result.records if one.inputs.instrument == asked.instrument]
-    measured = [one for one in measured if asked.load in (None, one.inputs.load) and not one.manifest.repeat]
-    measured = [one for one in measured if one.series]
-    known = {one.name: one for one in campaign.mission.candidates if one.place and one.place.repeats}
-    names = sorted({one.inputs.candidate for one in measured} & set(known))
+    measured = [record for record in campaign.result.records if record.inputs.instrument == asked.instrument]
+    measured = [
+        record for record in measured if asked.load in (None, record.inputs.load) and not record.manifest.repeat
+    ]
+    measured = [record for record in measured if record.series]
+    known = {
+        candidate.name: candidate
+        for candidate in campaign.mission.candidates
+        if candidate.place and candidate.place.repeats
+    }
+    names = sorted({record.inputs.candidate for record in measured} & set(known))
     if not names:
         under = f" under {asked.load}" if asked.load else ""
         raise BadInput(f"{folder}: holds no run of {asked.instrument}{under} on a virtual board")
     if name not in names and (colon or len(names) > 1):
         told = f"{name!r} is none of them" if colon else "say which"
-        raise BadInput(f"{text}: {told}: {listed([f'{folder}:{one}' for one in names], 'or')}")
+        raise BadInput(f"{text}: {told}: {listed([f'{folder}:{name}' for name in names], 'or')}")
     candidate = known[name or names[0]]
-    records = tuple(one for one in measured if one.inputs.candidate == candidate.name)
-    cpus = min(one.inputs.cpus for one in records)
-    return End(campaign, candidate, tuple(_sound(one) for one in records if one.inputs.cpus == cpus))
+    records = tuple(record for record in measured if record.inputs.candidate == candidate.name)
+    cpus = min(record.inputs.cpus for record in records)
+    return End(campaign, candidate, tuple(_sound(record) for record in records if record.inputs.cpus == cpus))
 
 
 def _sound(record: Record) -> Record:
@@ -127,7 +135,7 @@ def _sound(record: Record) -> Record:
 
 def _cells(end: End, asked: Asked) -> tuple[Cell, ...]:
     inputs = end.records[0].inputs
-    seeds = [one.inputs.seed for one in end.records][: asked.runs]
+    seeds = [record.inputs.seed for record in end.records][: asked.runs]
     found = [
         cell for cell in plan(end.campaign.mission, end.campaign.scale)
         if (cell.candidate.name, cell.instrument.name, cell.load, cell.board, cell.cpus, cell.repeat)

@@ -43,7 +43,7 @@ def isolate(number: int, moves: Trial) -> Isolated:
         groups.insert(0, tuple(range(low, high)))
         high = low
     for group in tuple(groups) if len(groups) > 1 else ():
-        if tried(_together(one for one in groups if one != group)):
+        if tried(_together(pair for pair in groups if pair != group)):
             groups.remove(group)
     return Isolated(tuple(groups), tried(set(range(number)) - _together(groups)))
 
@@ -75,4 +75,4 @@ def halved(number: int) -> int:
 
 
 def _together(groups: Iterable[Iterable[int]]) -> frozenset[int]:
-    return frozenset(one for group in groups for one in group)
+    return frozenset(number for group in groups for number in group)

@@ -53,7 +53,7 @@ def _moved(found: Bisection) -> str:
             f"end; the bad one must be higher, with {APART:.0%} of the runs of each on its own side of the middle."
         )
     assert found.alone is not None and found.rest is not None, "it acts"  # noqa: S101
-    groups = [" or ".join(one) for one in found.acting]
+    groups = [" or ".join(pair) for pair in found.acting]
     moved = f"{what} from {_figure(good, found)} to"
     if found.packages:
         last = found.rest.changes[-1] if found.rest.changes else ends.good.candidate.package
@@ -83,7 +83,7 @@ def print_bisection(console: Console, found: Bisection) -> None:
         if step.why:
             table.add_row(label, str(len(step.changes)), "", "", "", Text(clean(f"not judged: {step.why}")[:100]))
             continue
-        span = ", ".join(format_value(one, found.unit) for one in (min(step.values), max(step.values)))
+        span = ", ".join(format_value(value, found.unit) for value in (min(step.values), max(step.values)))
         side = "bad" if step.value > found.middle else "good"
         row = label, str(len(step.changes)), str(len(step.values)), format_value(step.value, found.unit), span, side
         table.add_row(*row)
@@ -127,5 +127,5 @@ def as_dict(found: Bisection) -> dict[str, object]:
 
 
 def _step(step: Step) -> dict[str, object]:
-    records = [one.manifest.hash for one in step.records]
+    records = [record.manifest.hash for record in step.records]
     return {**vars(step), "records": records, "value": step.value if step.values else None}

@@ -97,7 +97,7 @@ def _client(address: str) -> Iterator[Any]:
 def _workers(client: Any) -> list[str]:
     """The addresses of those that take guests."""
     known = client.scheduler_info(n_workers=-1)["workers"]
-    return [address for address, one in known.items() if one["resources"].get(RESOURCE)]
+    return [address for address, item in known.items() if item["resources"].get(RESOURCE)]
 
 
 def run_on(
@@ -147,7 +147,7 @@ class _Run:
                     cell = self._running.pop(future)
                     self._take(cell, future)
                     key = self._cells[cell][1].key()
-                    again = [one for one in seconds if not cell.repeat and self._cells[one][1].key() == key]
+                    again = [second for second in seconds if not cell.repeat and self._cells[second][1].key() == key]
                     self._submit(again, apart=self._first.get(key, ("", ""))[0])
                 alone = 0 if _workers(self._client) else alone + 1
                 if alone >= _ALONE_LOOKS:
@@ -158,7 +158,7 @@ class _Run:
 
     def _submit(self, cells: Sequence[Cell], apart: str = "") -> None:
         """`apart`: the worker that is not to run them, where there is another."""
-        others = [one for one in _workers(self._client) if one != apart] if apart else []
+        others = [worker for worker in _workers(self._client) if worker != apart] if apart else []
         for cell in cells:
             number, inputs = self._cells[cell]
             future = self._client.submit(

@@ -47,19 +47,19 @@ def advice(folder: Path, tallies: Iterable[Tally]) -> list[Advice]:
     except BadInput:
         return []
     parameters = {
-        one.name: " ".join((*((f"preempt={one.preempt}",) if one.preempt else ()), *one.boot))
-        for one in campaign.mission.candidates
+        candidate.name: " ".join((*((f"preempt={candidate.preempt}",) if candidate.preempt else ()), *candidate.boot))
+        for candidate in campaign.mission.candidates
     }
     found: dict[tuple[str, Kind, str], Advice] = {}
-    for one in tallies:
-        text = campaign.result.configs.get(one.candidate)
+    for tally in tallies:
+        text = campaign.result.configs.get(tally.candidate)
         if text is None:
             continue
-        system = from_config(text, one.candidate, parameters=parameters[one.candidate], cpus=1)
+        system = from_config(text, tally.candidate, parameters=parameters[tally.candidate], cpus=1)
         said = {finding.rule.id: finding for finding in lint(system) if finding.state == State.FOUND}
-        for kind, ns in one.causes_ns.items():
-            for rule in _ABOUT.get(kind, ()) if ns >= _MATTERS * one.mean_ns else ():
+        for kind, ns in tally.causes_ns.items():
+            for rule in _ABOUT.get(kind, ()) if ns >= _MATTERS * tally.mean_ns else ():
                 if rule in said:
-                    key = one.candidate, kind, rule
+                    key = tally.candidate, kind, rule
                     found[key] = Advice(*key, said[rule].rule.title, said[rule].seen)
     return list(found.values())

@@ -90,7 +90,7 @@ def _by_load(material: Material) -> dict[str, dict[Group, list[_Told]]]:
 
 def _told(material: Material, found: Why) -> dict[Group, list[_Told]]:
     """By group, the worst sample first."""
-    records = {one.hash: one for one in material.records}
+    records = {manifest.hash: manifest for manifest in material.records}
     told: dict[Group, list[_Told]] = defaultdict(list)
     for run in found.runs:
         record = records.get(run.record)
@@ -99,7 +99,7 @@ def _told(material: Material, found: Why) -> dict[Group, list[_Told]]:
                 _Told(record, line, worst=place < run.worst, above=line.sample.value_ns > run.above_ns)
                 for place, line in enumerate(run.timelines)
             ]
-    by_lateness = lambda one: (-one.ns, one.record.hash, one.line.sample.number)  # noqa: E731
+    by_lateness = lambda item: (-item.ns, item.record.hash, item.line.sample.number)  # noqa: E731
     return {group: sorted(told[group], key=by_lateness) for group in sorted(told, key=material.order)}
 
 
@@ -123,7 +123,7 @@ def _causes(material: Material, load: str, groups: Mapping[Group, Sequence[_Told
     """Table and bars of what made them late, and why one candidate is later than another."""
     sets = {group: _sets(material, group, told) for group, told in groups.items()}
     tallies = {
-        group: {name: tally(group.candidate, load, [one.line for one in some]) for name, some in named.items()}
+        group: {name: tally(group.candidate, load, [told.line for told in some]) for name, some in named.items()}
         for group, named in sets.items()
     }
     columns = [*texts("Samples"), *numbers("n", "Mean"), *texts("Of their time", "Most often the longest part")]
@@ -168,30 +168,30 @@ def _bars(material: Material, load: str, tallies: Mapping[str, Tally], name: str
 
 def _fall(material: Material, fall: Waterfall) -> Plot:
     caption = clean(f"Why {fall.later.candidate} is later than {fall.sooner.candidate} {load_text(fall.later.load)}")
-    steps = "; ".join(f"{one.kind} {quantity(one.ns, 'ns')}" for one in fall.steps)
+    steps = "; ".join(f"{step.kind} {quantity(step.ns, 'ns')}" for step in fall.steps)
     alt = f"{caption}: {quantity(fall.difference_ns, 'ns')} in the mean of their worst samples. {steps}"
     return material.numbering.plot(caption, clean(alt), partial(waterfall_plot, fall, material.palette), VIRTUAL)
 
 
 def _timelines(material: Material, load: str, groups: Mapping[Group, Sequence[_Told]]) -> Iterator[Block]:
     """The worst of all, and of each candidate the worst."""
-    every = sorted((one for told in groups.values() for one in told), key=lambda one: -one.ns)
+    every = sorted((one for told in groups.values() for one in told), key=lambda told: -told.ns)
     firsts = [told[0] for told in groups.values()]
     notes = timing_notes(VIRTUAL)  # once, below the first
-    for one in [*every[:_TIMELINES], *(one for one in firsts if one not in every[:_TIMELINES])]:
-        sample, inputs = one.line.sample, one.record.inputs
+    for first in [*every[:_TIMELINES], *(told for told in firsts if told not in every[:_TIMELINES])]:
+        sample, inputs = first.line.sample, first.record.inputs
         name = clean(f"{inputs.candidate} {load_text(load)}, seed {inputs.seed}, sample {sample.number}")
-        caption = f"{name}: {quantity(one.ns, 'ns')}"
-        alt = clean(f"Timeline of {caption}: {cause(one.line)}")
-        drawn = material.numbering.plot(caption, prose(alt), partial(timeline_plot, one.line), VIRTUAL)
-        material.numbering.explained[(group_of(one.record), one.ns)] = drawn.ident
+        caption = f"{name}: {quantity(first.ns, 'ns')}"
+        alt = clean(f"Timeline of {caption}: {cause(first.line)}")
+        drawn = material.numbering.plot(caption, prose(alt), partial(timeline_plot, first.line), VIRTUAL)
+        material.numbering.explained[(group_of(first.record), first.ns)] = drawn.ident
         yield Plots((drawn,), notes)
         notes = ()
-        yield _parts(material, one, name)
+        yield _parts(material, first, name)
 
 
-def _parts(material: Material, one: _Told, name: str) -> Table:
-    shown = [part for part in one.line.parts if part.duration_ns >= _SMALL * one.ns]
+def _parts(material: Material, told: _Told, name: str) -> Table:
+    shown = [part for part in told.line.parts if part.duration_ns >= _SMALL * told.ns]
     rows = [
         [
             Cell(f"+{part.begin_ns:,}"),
@@ -201,10 +201,10 @@ def _parts(material: Material, one: _Told, name: str) -> Table:
         ]
         for part in shown
     ]
-    rest = len(one.line.parts) - len(shown)
+    rest = len(told.line.parts) - len(shown)
     if rest:
-        left_ns = one.ns - sum(part.duration_ns for part in shown)
+        left_ns = told.ns - sum(part.duration_ns for part in shown)
         rows.append([Cell("others"), Cell(f"{left_ns:,}"), Cell(f"{count(rest, 'part')}"), Cell("each below 1 %")])
-    rows.append([Cell("sum"), Cell(f"{one.ns:,}"), Cell(""), Cell(prose(cause(one.line)))])
+    rows.append([Cell("sum"), Cell(f"{told.ns:,}"), Cell(""), Cell(prose(cause(told.line)))])
     columns = [Column("From (ns)"), Column("For (ns)"), Column("What", False, name=True), *texts("Where")]
     return material.numbering.table(f"Parts of {name}", columns, rows)

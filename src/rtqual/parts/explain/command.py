@@ -131,7 +131,7 @@ def _keep(runs: "Sequence[Timed]", trace: Path | None, ctf: Path | None) -> None
     from rtqual.parts.explain.export import chrome, write_ctf  # noqa: PLC0415
     from rtqual.parts.explain.stage import tail_of  # noqa: PLC0415
 
-    named = [(f"{one.candidate}, seed {one.seed}", line) for one, line in tail_of(runs)]
+    named = [(f"{timed.candidate}, seed {timed.seed}", line) for timed, line in tail_of(runs)]
     if trace is not None:
         trace.write_text(json.dumps(chrome(named), indent=1) + "\n")
     if ctf is not None:

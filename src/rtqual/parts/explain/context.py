@@ -204,8 +204,8 @@ def slices(
         raise RunFailed(f"a sample takes {last - first:,} steps; explained are samples of {_MOST:,} at most")
     waiting: dict[int, list[Call]] = {}
     every = {
-        one: Context(processor, symbols, trace.thread_at(first, one), one, waiting)
-        for one in {cpu, *np.unique(trace.cpus[first : last + 1]).tolist()}
+        item: Context(processor, symbols, trace.thread_at(first, item), item, waiting)
+        for item in {cpu, *np.unique(trace.cpus[first : last + 1]).tolist()}
     }
     context = every[int(trace.cpus[first])]
     kinds, times, words = (column[first : last + 1].tolist() for column in (trace.kinds, trace.ns, trace.words))

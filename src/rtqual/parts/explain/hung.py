@@ -89,7 +89,7 @@ def stands(path: Path, tell: Callable[[str], None] = lambda _: None, *, after_s:
 def _named(folder: Path, inputs: Inputs) -> Sequence[str]:
     """Of the files that other runs of its candidate were started with."""
     records = map(read_manifest, Store(folder / "records").paths())
-    commands = [one.provenance.command for one in records if one.inputs.candidate == inputs.candidate]
+    commands = [manifest.provenance.command for manifest in records if manifest.inputs.candidate == inputs.candidate]
     return [Path(word).name for command in commands[:1] for word in command]
 
 

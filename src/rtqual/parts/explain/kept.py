@@ -35,7 +35,7 @@ class Why(_Model):
 
     def require(self, records: Iterable[Record]) -> None:
         """Raises ValueError where they are not of these records' samples."""
-        by_hash = {one.manifest.hash: one for one in records}
+        by_hash = {record.manifest.hash: record for record in records}
         for run in self.runs:
             record = by_hash.get(run.record)
             if record is None:

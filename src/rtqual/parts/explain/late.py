@@ -51,13 +51,16 @@ class Told:
 
 def kept(records: Mapping[Path, Record]) -> list[Path]:
     """Those whose instrument told what made samples late, once each."""
-    return [path for path, one in records.items() if one.manifest.late is not None and not one.manifest.repeat]
+    return [path for path, record in records.items() if record.manifest.late is not None and not record.manifest.repeat]
 
 
 def of(path: Path, record: Record, asked: Asked) -> Told:
     """Raises BadInput where nothing of what is asked was kept, or what was kept is not of this record's samples."""
     manifest = record.manifest
-    late = sorted(manifest.late or [], key=lambda one: (-one.value_ns, one.series, one.cpu, one.number))
+    late = sorted(
+        manifest.late or [],
+        key=lambda late_sample: (-late_sample.value_ns, late_sample.series, late_sample.cpu, late_sample.number),
+    )
     if manifest.inputs.instrument.startswith(PREFIX):
         return _of_program(path, record, late, asked)
     try:
@@ -74,7 +77,7 @@ def of(path: Path, record: Record, asked: Asked) -> Told:
     if not chosen:
         raise BadInput(f"{path}: keeps its {len(lines)} worst samples, and none of those asked for")
     least_ns = late[-1].value_ns
-    later = sum(int(one.counts[one.values > least_ns].sum()) for one in both[1].values())
+    later = sum(int(series.counts[series.values > least_ns].sum()) for series in both[1].values())
     return Told(
         record=manifest.hash[:16],
         path=path,
@@ -83,8 +86,8 @@ def of(path: Path, record: Record, asked: Asked) -> Told:
         board=manifest.inputs.board,
         timing=of_board(manifest.inputs.board, manifest.timing),
         seed=manifest.inputs.seed,
-        watching=tuple(_watching(cpu, both[0][cpu], one) for cpu, one in both[1].items()),
-        left_out=later - sum(one.value_ns > least_ns for one in late),
+        watching=tuple(_watching(cpu, both[0][cpu], series) for cpu, series in both[1].items()),
+        left_out=later - sum(late_sample.value_ns > least_ns for late_sample in late),
         timelines=tuple(chosen),
     )
 
@@ -92,15 +95,16 @@ def of(path: Path, record: Record, asked: Asked) -> Told:
 def _of_program(path: Path, record: Record, late: Sequence[LateSample], asked: Asked) -> Told:
     """Jobs of a program's tasks: nothing was slowed down by looking."""
     manifest = record.manifest
-    values = {one.info.name: np.concatenate([*(one.ordered() or ())] or [[]]) for one in record.series}
-    for one in late:
-        series = values.get(one.series, ())
-        if not 1 <= one.number <= len(series) or series[one.number - 1] != one.value_ns:
+    values = {series.info.name: np.concatenate([*(series.ordered() or ())] or [[]]) for series in record.series}
+    for late_sample in late:
+        series = values.get(late_sample.series, ())
+        if not 1 <= late_sample.number <= len(series) or series[late_sample.number - 1] != late_sample.value_ns:
             raise BadInput(
-                f"{path}: there is no job {one.number} of {one.series!r} with {one.value_ns} ns: measure again"
+                f"{path}: there is no job {late_sample.number} of {late_sample.series!r} with "
+                f"{late_sample.value_ns} ns: measure again"
             )
-    chosen = [one for one in late if asked.sample in (None, one.number)]
-    above = 0 if asked.above_ns is None else sum(one.value_ns > asked.above_ns for one in chosen)
+    chosen = [sample for sample in late if asked.sample in (None, sample.number)]
+    above = 0 if asked.above_ns is None else sum(sample.value_ns > asked.above_ns for sample in chosen)
     if asked.sample is None:
         chosen = chosen[: max(asked.worst, above)]
     if not chosen:
@@ -116,13 +120,17 @@ def _of_program(path: Path, record: Record, late: Sequence[LateSample], asked: A
         watching=(),
         left_out=0,
         timelines=tuple(map(told, chosen)),
-        names=tuple(one.series for one in chosen),
+        names=tuple(sample.series for sample in chosen),
     )
 
 
 def _by_cpu(record: Record, name: str) -> dict[int, Series]:
     """Raises BadInput where a CPU's samples are missing: two at least, one in each half of the run."""
-    found = {one.info.cpu: one for one in record.series if one.info.name == name and one.order and one.total > 1}
+    found = {
+        series.info.cpu: series
+        for series in record.series
+        if series.info.name == name and series.order and series.total > 1
+    }
     cpus = range(record.inputs.cpus)
     if sorted(cpu for cpu in found if cpu is not None) != [*cpus]:
         raise BadInput(f"has no samples '{name}' of each of its {len(cpus)} CPUs: measure again")
@@ -133,20 +141,28 @@ def _require_its_own(late: Sequence[LateSample], watched: Mapping[int, Series], 
     """Raises BadInput where one is told that the record does not have, or has less often."""
     if instrument != LATE.name:
         raise BadInput(f"is of {instrument}, which tells nothing of late samples: measure again")
-    numbers = Counter((one.cpu, one.number) for one in late)
-    values = Counter((one.cpu, one.value_ns) for one in late)
-    for one in late:
-        series = watched.get(one.cpu)
-        had = 0 if series is None else int(series.counts[series.values == one.value_ns].sum())
-        if series is None or not 1 <= one.number <= series.total or numbers[one.cpu, one.number] > 1:
-            raise BadInput(f"there is no sample {one.number} of CPU {one.cpu}, or it is told twice: measure again")
-        if values[one.cpu, one.value_ns] > had:
-            raise BadInput(f"sample {one.number} of CPU {one.cpu} has no {one.value_ns} ns: measure again")
+    numbers = Counter((sample.cpu, sample.number) for sample in late)
+    values = Counter((sample.cpu, sample.value_ns) for sample in late)
+    for late_sample in late:
+        series = watched.get(late_sample.cpu)
+        had = 0 if series is None else int(series.counts[series.values == late_sample.value_ns].sum())
+        if (
+            series is None
+            or not 1 <= late_sample.number <= series.total
+            or numbers[late_sample.cpu, late_sample.number] > 1
+        ):
+            raise BadInput(
+                f"there is no sample {late_sample.number} of CPU {late_sample.cpu}, or it is told twice: measure again"
+            )
+        if values[late_sample.cpu, late_sample.value_ns] > had:
+            raise BadInput(
+                f"sample {late_sample.number} of CPU {late_sample.cpu} has no {late_sample.value_ns} ns: measure again"
+            )
 
 
 def _watching(cpu: int, *both: Series) -> Watching:
-    taken = [np.concatenate([*(one.ordered() or ())]) for one in both]
-    plain, watched = ([float(np.median(half)) for half in np.array_split(one, 2)] for one in taken)
+    taken = [np.concatenate([*(series.ordered() or ())]) for series in both]
+    plain, watched = ([float(np.median(half)) for half in np.array_split(array, 2)] for array in taken)
     return Watching(
         cpu=cpu,
         samples=(len(taken[0]), len(taken[1])),

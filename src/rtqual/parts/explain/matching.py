@@ -86,7 +86,7 @@ def _values(ticks: Sequence[int], changes_ns: Sequence[int], series: Series, int
 
     The rate may change once among the readings; what the clock loses then is found with it.
     """
-    changes = [one for one in changes_ns if len(ticks) and ticks[0] < one <= ticks[-1]]
+    changes = [number for number in changes_ns if len(ticks) and ticks[0] < number <= ticks[-1]]
     if len(ticks) != series.total or not len(series.values) or len(changes) > 1:
         return None
     wanted = np.repeat(series.values, series.counts)
@@ -99,11 +99,11 @@ def _values(ticks: Sequence[int], changes_ns: Sequence[int], series: Series, int
     whole = _joined(found, sides, changes[0], interval_ns) if changes else (values for _, values in found[0])
     for values in whole:
         if in_order is not None and np.abs(values - in_order).max() <= _TOLERANCE_NS:
-            return [int(one) for one in in_order]
+            return [int(item) for item in in_order]
         if in_order is None and np.abs(np.sort(values) - wanted).max() <= _TOLERANCE_NS:
             ranked = np.empty_like(wanted)
             ranked[np.argsort(values, kind="stable")] = wanted
-            return [int(one) for one in ranked]
+            return [int(signedinteger) for signedinteger in ranked]
     return None
 
 

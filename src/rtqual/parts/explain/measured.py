@@ -29,7 +29,7 @@ from rtqual.protocols.instrument.registry import all_instruments
 from rtqual.protocols.part import keyed
 from rtqual.protocols.record.schema import Record, Series, samples_digest
 
-_PROBE = next(one for one in PROBES if one.family == "wakeup")
+_PROBE = next(probe for probe in PROBES if probe.family == "wakeup")
 _SLEEPER = "sleeper"  # target/probe/battery/wakeup.c
 _POSE = "pose"
 _FRAMES = ("range", _POSE)
@@ -64,25 +64,25 @@ class Measured:
         every = self.record.series
         if self.timer:
             return every[: self.record.inputs.cpus]
-        return tuple(one for one in every if self._told(one.info.name) and len(one.values) and one.order)
+        return tuple(series for series in every if self._told(series.info.name) and len(series.values) and series.order)
 
     def samples(self, trace: Trace, *, linux: bool) -> list[Found]:
         """Where they lie. Raises BadInput where the readings do not give them."""
         if self.played:
             return _accepted(trace, *self.played, log_of(self.record))
         if not self.timer:
-            values = [_in_order(one) for one in self.series]
-            names = [one.info.name for one in self.series]
-            return [Found(*one) for one in zip(names, between(trace, values, self.begin, self.end), strict=True)]
+            values = [_in_order(series_) for series_ in self.series]
+            names = [series_.info.name for series_ in self.series]
+            return [Found(*pair) for pair in zip(names, between(trace, values, self.begin, self.end), strict=True)]
         parameters = self._parameters()
         interval_ns = getattr(parameters, "interval", None) or OWN_INTERVAL_NS
         priority = getattr(parameters, "priority", None) if linux else None  # FreeRTOS has its own
         found: list[Found] = []
         before = 0
-        for one in self.series:
-            matched = match(trace, one, interval_ns, priority, self.end)
+        for series in self.series:
+            matched = match(trace, series, interval_ns, priority, self.end)
             samples = tuple(replace(some, number=before + some.number) for some in matched.samples)
-            found.append(Found("", replace(matched, samples=samples), one.info.cpu or 0))
+            found.append(Found("", replace(matched, samples=samples), series.info.cpu or 0))
             before += len(samples)
         return found
 
@@ -145,8 +145,8 @@ def _played(path: Path, record: Record) -> Measured:
 
 def _accepted(trace: Trace, procedure: Procedure, definition: Definition, log: str) -> list[Found]:
     """Each telecommand, from the ground's reading of its clock before it sends to the one after it has the answer."""
-    every = [one for one in answers(procedure, log, definition) if one.name.startswith(ACCEPTED)]
-    every.sort(key=lambda one: one.name)  # series by series, each in its order
+    every = [answer for answer in answers(procedure, log, definition) if answer.name.startswith(ACCEPTED)]
+    every.sort(key=lambda answer: answer.name)  # series by series, each in its order
     times_ns = [int(line.partition(" ")[0]) for line in log.splitlines()]
     readings = dict(zip(times_ns, logged(trace, GROUND, times_ns), strict=True))
     found: dict[str, list[Sample]] = {}

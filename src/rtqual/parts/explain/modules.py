@@ -46,8 +46,8 @@ def _of(module: str, base: int, content: bytes) -> Iterator[str]:
                 places[number] = end + -end % (section["sh_addralign"] or 1)
                 end = places[number] + section["sh_size"]
         table = elf.get_section_by_name(".symtab")
-        for one in table.iter_symbols() if isinstance(table, SymbolTableSection) else ():
-            if one["st_info"]["type"] == "STT_FUNC" and one["st_shndx"] in places:
-                yield f"{places[one['st_shndx']] + one['st_value']:016x} t {one.name}\t[{module}]\n"
+        for symbol in table.iter_symbols() if isinstance(table, SymbolTableSection) else ():
+            if symbol["st_info"]["type"] == "STT_FUNC" and symbol["st_shndx"] in places:
+                yield f"{places[symbol['st_shndx']] + symbol['st_value']:016x} t {symbol.name}\t[{module}]\n"
     except (ELFError, UnicodeDecodeError):
         raise BadInput(f"its module {module} is no ELF file") from None

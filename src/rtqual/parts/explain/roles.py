@@ -86,7 +86,9 @@ def logged(trace: Trace, name: str, times_ns: Sequence[int]) -> list[tuple[int, 
     Raises BadInput where they are not there at one rate of the clock.
     """
     tasks = {thread.task for _, thread in trace.threads if thread.name == name}
-    every = [one for one in trace.readings() if one[2].task in tasks]  # it has its name from its first switch on
+    every = [
+        reading for reading in trace.readings() if reading[2].task in tasks
+    ]  # it has its name from its first switch on
     while every and every[-1][2].name != name:  # of others that had its place in memory after it
         every.pop()
     read_ns, times = (np.array(column, np.float64) for column in ([ns for _, ns, _ in every], times_ns))

@@ -47,9 +47,9 @@ class Placed:
 def longest(trace: Trace, from_ns: int, to_ns: int, most: int) -> list[Section]:
     """Of each kind, those that lie between two moments; the longest first."""
     found = list(chain.from_iterable(_sections(trace, pair, kind) for pair, kind in _KINDS.items()))
-    inside = [one for one in found if from_ns <= one.begin_ns and one.end_ns <= to_ns]
-    inside.sort(key=lambda one: (-one.duration_ns, one.begin_ns))
-    return [one for kind in _KINDS.values() for one in [own for own in inside if own.kind == kind][:most]]
+    inside = [section for section in found if from_ns <= section.begin_ns and section.end_ns <= to_ns]
+    inside.sort(key=lambda section: (-section.duration_ns, section.begin_ns))
+    return [section for kind in _KINDS.values() for section in [own for own in inside if own.kind == kind][:most]]
 
 
 def _sections(trace: Trace, pair: str, kind: str) -> Iterator[Section]:

@@ -118,7 +118,9 @@ def worst_of(records: Mapping[Path, Record], number: int) -> dict[Path, Asked]:
             series = records[path].series[0]
             values, counts = series.values[-number:], series.counts[-number:]
             late.update({(int(value), path): int(times) for value, times in zip(values, counts, strict=True)})
-        worst = Counter(path for _, path in sorted(late.elements(), key=lambda one: (-one[0], one[1]))[:number])
+        worst = Counter(
+            path for _, path in sorted(late.elements(), key=lambda element: (-element[0], element[1]))[:number]
+        )
         asked |= {path: Asked(worst=times) for path, times in sorted(worst.items())}
     return asked
 
@@ -148,7 +150,7 @@ def require(path: Path, record: Record) -> Measured:
         )
     cpus = [some.info.cpu or 0 for some in one.series] if inputs.cpus != 1 else [0]
     if inputs.cpus > trace.MOST_CPUS or len({*cpus}) != len(cpus) or max(cpus) >= inputs.cpus:
-        said = f"of {inputs.cpus} CPUs, with samples of CPU {listed([str(one) for one in cpus])}"
+        said = f"of {inputs.cpus} CPUs, with samples of CPU {listed([str(number) for number in cpus])}"
         raise BadInput(f"{path}: {said}: explained are runs with one thread a CPU, on {trace.MOST_CPUS} CPUs at most")
     if any(some.info.overflow for some in one.series):
         raise BadInput(f"{path}: has samples beyond its histogram, whose values are not known: raise histogram-limit")
@@ -169,11 +171,11 @@ class _Run(Again):
         events = self._watched(symbols, ())
         found = self.measured.samples(events, linux=self.architecture is not None)
         chosen = choose(found, asked)
-        every = [one for some in found for one in some.matched.samples]
-        ends = min(one.expiry_ns for one in every), max(one.read_ns for one in every)
+        every = [sample for some in found for sample in some.matched.samples]
+        ends = min(sample.expiry_ns for sample in every), max(sample.read_ns for sample in every)
         late = sections.longest(events, *ends, most=longest and longest - _LONGEST + _LOOKED_AT)
-        own = {one.number: window(events, one.expiry_ns, one.read_ns, of.cpu) for of, one in chosen}
-        theirs = [window(events, one.begin_ns, one.end_ns, one.cpu) for one in late]
+        own = {sample.number: window(events, sample.expiry_ns, sample.read_ns, of.cpu) for of, sample in chosen}
+        theirs = [window(events, section.begin_ns, section.end_ns, section.cpu) for section in late]
         windows = apart([*own.values(), *theirs])[:MOST_WINDOWS]
         self.tell(f"looks closer at {len(windows)} places")
         closer = self._watched(symbols, windows)
@@ -181,18 +183,20 @@ class _Run(Again):
         def look(there: tuple[int, int], cpu: int) -> Iterable[Slice]:
             return slices(closer, self.processor, symbols, *places(closer, there, windows), cpu)
 
-        told = tuple(self._timeline(of, one, events, look(own[one.number], of.cpu)) for of, one in chosen)
-        where = [sections.placed(one, look(there, one.cpu)) for one, there in zip(late, theirs, strict=True)]
+        told = tuple(self._timeline(of, sample, events, look(own[sample.number], of.cpu)) for of, sample in chosen)
+        where = [
+            sections.placed(section, look(there, section.cpu)) for section, there in zip(late, theirs, strict=True)
+        ]
         return Explained(
             self.record.manifest.hash[:16], self.path, inputs.candidate, inputs.load, inputs.cpus, inputs.seed,
             len(every), tuple(of.name for of in found for _ in of.matched.samples if of.name), told,
             tuple(sections.by_place(where, longest)), len(windows),
         )  # fmt: skip
 
-    def _timeline(self, of: Found, one: Sample, events: trace.Trace, pieces: Iterable[Slice]) -> Timeline:
+    def _timeline(self, of: Found, sample: Sample, events: trace.Trace, pieces: Iterable[Slice]) -> Timeline:
         if self.measured.timer:
-            return timeline(one, self.processor, of.matched.thread, pieces, of.cpu)
-        return told_by(one, self.measured.kind(events, of, one), pieces)
+            return timeline(sample, self.processor, of.matched.thread, pieces, of.cpu)
+        return told_by(sample, self.measured.kind(events, of, sample), pieces)
 
     def _watched(self, symbols: Symbols, windows: Sequence[tuple[int, int]]) -> trace.Trace:
         """Raises RunFailed where the samples are not the record's."""
@@ -212,7 +216,8 @@ def choose(found: Sequence[Found], asked: Asked) -> list[tuple[Found, Sample]]:
     """The samples asked for, the worst first; of several series those of each. Raises BadInput where there
     are none."""
     samples = sorted(
-        ((of, one) for of in found for one in of.matched.samples), key=lambda pair: (-pair[1].value_ns, pair[1].number)
+        ((of, sample) for of in found for sample in of.matched.samples),
+        key=lambda pair: (-pair[1].value_ns, pair[1].number),
     )
     if asked.sample is not None:
         chosen = [pair for pair in samples if pair[1].number == asked.sample]
@@ -222,9 +227,9 @@ def choose(found: Sequence[Found], asked: Asked) -> list[tuple[Found, Sample]]:
     above = [pair for pair in samples if asked.above_ns is not None and pair[1].value_ns > asked.above_ns]
     if not asked.worst and not above:
         raise BadInput(f"no sample is above {asked.above_ns} ns: the worst is {samples[0][1].value_ns} ns")
-    numbers = {one.number for _, one in above}
+    numbers = {sample.number for _, sample in above}
     for group in {of.name for of, _ in samples}:
-        numbers |= {one.number for _, one in [pair for pair in samples if pair[0].name == group][: asked.worst]}
+        numbers |= {sample.number for _, sample in [pair for pair in samples if pair[0].name == group][: asked.worst]}
     return [pair for pair in samples if pair[1].number in numbers][:MOST]
 
 
@@ -249,12 +254,12 @@ _Timed = TypeVar("_Timed", bound=Timed)
 def tally_all(explained: Iterable[Timed]) -> list[Tally]:
     """By candidate and load, in the order in which they come."""
     groups: dict[tuple[str, str], list[Timeline]] = {}
-    for one in explained:
-        groups.setdefault((one.candidate, one.load), []).extend(one.timelines)
+    for timed in explained:
+        groups.setdefault((timed.candidate, timed.load), []).extend(timed.timelines)
     return [tally(candidate, load, lines) for (candidate, load), lines in groups.items()]
 
 
 def tail_of(explained: Iterable[_Timed]) -> list[tuple[_Timed, Timeline]]:
     """All timelines of several runs, the worst sample first."""
-    both = [(one, line) for one in explained for line in one.timelines]
+    both = [(item, line) for item in explained for line in item.timelines]
     return sorted(both, key=lambda pair: (-pair[1].sample.value_ns, pair[0].record, pair[1].sample.number))

@@ -60,12 +60,12 @@ class Symbols:
         variables: dict[str, int] = {}
         try:
             table = ELFFile(BytesIO(content)).get_section_by_name(".symtab")
-            for one in table.iter_symbols() if isinstance(table, SymbolTableSection) else ():
-                address, kind = one["st_value"], one["st_info"]["type"]
-                if kind == "STT_FUNC" or one.name in _LABELS:
-                    functions.setdefault(address & ~1, one.name)  # the lowest bit says that it is Thumb code
+            for symbol in table.iter_symbols() if isinstance(table, SymbolTableSection) else ():
+                address, kind = symbol["st_value"], symbol["st_info"]["type"]
+                if kind == "STT_FUNC" or symbol.name in _LABELS:
+                    functions.setdefault(address & ~1, symbol.name)  # the lowest bit says that it is Thumb code
                 elif kind == "STT_OBJECT":
-                    variables.setdefault(one.name, address)
+                    variables.setdefault(symbol.name, address)
         except (ELFError, UnicodeDecodeError):
             functions = {}
         if not functions:

@@ -77,11 +77,11 @@ def waterfalls(tallies: Iterable[Tally]) -> list[Waterfall]:
     found = []
     for some in by_load.values():
         sooner, *others = sorted(some, key=lambda one: (one.mean_ns, one.candidate))
-        found += [_waterfall(one, sooner) for one in others]
+        found += [_waterfall(other, sooner) for other in others]
     return found
 
 
 def _waterfall(later: Tally, sooner: Tally) -> Waterfall:
     kinds = [kind for kind in Kind if kind in later.causes_ns or kind in sooner.causes_ns]
     steps = [Step(kind, later.causes_ns.get(kind, 0) - sooner.causes_ns.get(kind, 0)) for kind in kinds]
-    return Waterfall(later, sooner, tuple(sorted(steps, key=lambda one: (-one.ns, one.kind))))
+    return Waterfall(later, sooner, tuple(sorted(steps, key=lambda step: (-step.ns, step.kind))))

@@ -126,7 +126,7 @@ def told_by(sample: Sample, kind: Callable[[Slice], Kind], slices: Iterable[Slic
         if begin_ns < end_ns:
             pieces.append((kind(one), replace(one, begin_ns=begin_ns, end_ns=end_ns)))
     groups = _without_flicker(_merged(pieces))
-    by_turns = [(of, [*one]) for of, some in groups for _, one in groupby(some, _turn)]
+    by_turns = [(of, [*iterator]) for of, some in groups for _, iterator in groupby(some, _turn)]
     parts = _parts(by_turns, sample)
     if sum(part.duration_ns for part in parts) != sample.value_ns:
         raise RunFailed(f"sample {sample.number}: its parts do not add up; this is an error of rtqual")

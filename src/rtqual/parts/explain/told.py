@@ -27,11 +27,11 @@ _IDLE = "swapper/"
 
 def told(late: LateSample) -> Timeline:
     """Its clock begins at the timer's expiry. Raises BadInput where its parts leave a gap or do not add up."""
-    ends = [0, *accumulate(one.duration_ns for one in late.parts)]
-    if [one.begin_ns for one in late.parts] != ends[:-1] or ends[-1] != late.value_ns or not late.value_ns:
+    ends = [0, *accumulate(part.duration_ns for part in late.parts)]
+    if [part.begin_ns for part in late.parts] != ends[:-1] or ends[-1] != late.value_ns or not late.value_ns:
         raise BadInput(f"the parts of sample {late.number} do not add up to its {late.value_ns} ns: measure again")
     hit = late.parts[0].name
-    parts = tuple(_part(one, hit, tuple(late.calls) if _is(one, hit) else ()) for one in late.parts)
+    parts = tuple(_part(part, hit, tuple(late.calls) if _is(part, hit) else ()) for part in late.parts)
     return Timeline(Sample(late.number, late.value_ns, 0, late.value_ns), parts, late.cpu)
 
 
@@ -40,15 +40,15 @@ def _is(part: LatePart, thread: str) -> bool:
     return part.source in ("before", "thread") and part.name == thread
 
 
-def _part(one: LatePart, hit: str, chain: tuple[str, ...]) -> Part:
-    interrupts = one.source in ("nmi", "irq", "softirq")
-    idle = one.source == "thread" and one.name.startswith(_IDLE)
+def _part(late_part: LatePart, hit: str, chain: tuple[str, ...]) -> Part:
+    interrupts = late_part.source in ("nmi", "irq", "softirq")
+    idle = late_part.source == "thread" and late_part.name.startswith(_IDLE)
     return Part(
-        kind=Kind.IDLE_EXIT if idle else _KINDS[one.source],
-        begin_ns=one.begin_ns,
-        duration_ns=one.duration_ns,
-        thread=hit if interrupts else one.name,
-        entry=(one.name or one.source.upper()) if interrupts else "",
+        kind=Kind.IDLE_EXIT if idle else _KINDS[late_part.source],
+        begin_ns=late_part.begin_ns,
+        duration_ns=late_part.duration_ns,
+        thread=hit if interrupts else late_part.name,
+        entry=(late_part.name or late_part.source.upper()) if interrupts else "",
         chain=chain,
         off_at="",
         off_before_ns=0,

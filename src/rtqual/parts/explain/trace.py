@@ -91,7 +91,7 @@ class Trace:
     def thread_at(self, place: int, cpu: int | None = None) -> Thread | None:
         """Who runs at a record, on its CPU or on another one."""
         own = self._switches.get(int(self.cpus[place]) if cpu is None else cpu, [])
-        where = bisect_right(own, place, key=lambda one: one[0]) - 1
+        where = bisect_right(own, place, key=lambda pair: pair[0]) - 1
         return own[where][1] if where >= 0 else None
 
     def standing(self, cpu: int) -> tuple[Thread | None, int, int]:

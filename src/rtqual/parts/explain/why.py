@@ -63,15 +63,15 @@ def why(
         jobs = [pool.submit(run_of, path) for path in wanted]
         for _ in jobs:
             pool.ended()
-    found = [one.result() for one in jobs]
-    runs = sorted((one for one in found if isinstance(one, Run)), key=lambda one: one.record)
+    found = [job.result() for job in jobs]
+    runs = sorted((one for one in found if isinstance(one, Run)), key=lambda run: run.record)
     return Why(runs=tuple(runs), refused=tuple(sorted(one for one in found if isinstance(one, str))))
 
 
 def _p99(records: Iterable[Record]) -> dict[tuple[str, str], int]:
     """Of each candidate under each load, over its runs."""
     groups: dict[tuple[str, str], list[Record]] = {}
-    for one in records:
-        groups.setdefault((one.inputs.candidate, one.inputs.load), []).append(one)
+    for record in records:
+        groups.setdefault((record.inputs.candidate, record.inputs.load), []).append(record)
     pools = {group: pool_runs([one.series for one in some]) for group, some in groups.items()}
     return {group: int(quantile(pool, "p99")) for group, pool in pools.items() if pool}

@@ -39,12 +39,12 @@ def print_explained(console: Console, explained: Sequence[Explained]) -> None:
     console.print(Text(CLOCK, "dim"), soft_wrap=True)
 
 
-def print_hung(console: Console, one: Hung) -> None:
+def print_hung(console: Console, hung: Hung) -> None:
     """Who runs where, and what the console said last."""
-    what = f"{one.candidate}, {one.instrument} {under(one.load)}, seed {one.seed}"
-    title = f"{what}: hangs again, looked at after {format_ns(one.guest_ns)} of guest time ({one.run})"
+    what = f"{hung.candidate}, {hung.instrument} {under(hung.load)}, seed {hung.seed}"
+    title = f"{what}: hangs again, looked at after {format_ns(hung.guest_ns)} of guest time ({hung.run})"
     console.print(Text(clean(title), "bold"), soft_wrap=True)
-    for stand in one.stands:
+    for stand in hung.stands:
         who = stand.thread or "the thread that ran when it began"
         came = "no interrupt came" if not stand.interrupts else f"{count(stand.interrupts, 'interrupt')} came"
         console.print(Text(clean(f"  CPU {stand.cpu}: {who} for {format_ns(stand.since_ns)} without a switch; {came}")))
@@ -52,34 +52,34 @@ def print_hung(console: Console, one: Hung) -> None:
             console.print(Text(clean(f"    {100 * part:3.0f} %  {place}")))
         if stand.calls:
             console.print(Text(clean(f"    on its stack: {', '.join(stand.calls)}")), soft_wrap=True)
-    console.print(Text("  The console's last lines:" if one.console else "  The console is empty."))
-    for line in one.console:
+    console.print(Text("  The console's last lines:" if hung.console else "  The console is empty."))
+    for line in hung.console:
         console.print(Text(clean(f"    {line}")), soft_wrap=True)
-    for reason in one.reasons:
+    for reason in hung.reasons:
         console.print(Text(clean(f"  It left no record: {reason}"), "dim"), soft_wrap=True)
     console.print(Text(CLOCK, "dim"), soft_wrap=True)
 
 
 def print_late(console: Console, runs: Sequence[Told]) -> None:
-    for one in runs:
-        what = f"{one.candidate} {under(one.load)} on the {one.board} board, seed {one.seed}"
-        by = "watched from outside of the guest" if one.names else "told by its own kernel"
-        title = f"{what}: {by} in the run ({one.record})"
+    for told in runs:
+        what = f"{told.candidate} {under(told.load)} on the {told.board} board, seed {told.seed}"
+        by = "watched from outside of the guest" if told.names else "told by its own kernel"
+        title = f"{what}: {by} in the run ({told.record})"
         console.print(Text(clean(title), "bold"), soft_wrap=True)
-        several = len(one.watching) > 1
-        for number, line in enumerate(one.timelines):
+        several = len(told.watching) > 1
+        for number, line in enumerate(told.timelines):
             where = f" on CPU {line.cpu}" if several else ""
-            _print_timeline(console, line, where=f" of {one.names[number]}" if one.names else where)
-            for text in mended(line) if one.names else ():
+            _print_timeline(console, line, where=f" of {told.names[number]}" if told.names else where)
+            for text in mended(line) if told.names else ():
                 console.print(Text(clean(f"  {text}")), soft_wrap=True)
         console.print()
-        if one.left_out:
-            later = count(one.left_out, "sample")
+        if told.left_out:
+            later = count(told.left_out, "sample")
             console.print(Text(f"{later} later than the last of these were not told whole, and are left out."))
-        for cost in one.watching:
+        for cost in told.watching:
             console.print(Text(moved(cost, f" on CPU {cost.cpu}" if several else "")), soft_wrap=True)
         console.print()
-    if any(one.timing != Timing.REAL for one in runs):
+    if any(run.timing != Timing.REAL for run in runs):
         console.print(Text(CLOCK, "dim"), soft_wrap=True)
 
 
@@ -103,12 +103,12 @@ def mended(line: Timeline) -> Iterator[str]:
         )
 
 
-def moved(one: Watching, where: str) -> str:
+def moved(watching: Watching, where: str) -> str:
     """What watching cost."""
-    (plain_ns, watched_ns), halves = one.median_ns, " and ".join(f"{ns / 1000:+.2f}" for ns in one.moved_ns)
+    (plain_ns, watched_ns), halves = watching.median_ns, " and ".join(f"{ns / 1000:+.2f}" for ns in watching.moved_ns)
     return (
         f"Watching moves what it watches: the median{where} is {format_ns(round(watched_ns))} with it and "
-        f"{format_ns(round(plain_ns))} without ({one.samples[1]:,} and {one.samples[0]:,} samples); "
+        f"{format_ns(round(plain_ns))} without ({watching.samples[1]:,} and {watching.samples[0]:,} samples); "
         f"in the halves of the run {halves} us."
     )
 
@@ -141,8 +141,8 @@ def _print_timeline(console: Console, line: Timeline, *, where: str = "", series
 def print_tallies(
     console: Console, tallies: Sequence[Tally], waterfalls: Sequence[Waterfall], advised: Sequence[Advice] = ()
 ) -> None:
-    for one in tallies:
-        _print_tally(console, one)
+    for tally in tallies:
+        _print_tally(console, tally)
         console.print()
     for fall in waterfalls:
         both = f"{fall.later.candidate} is later than {fall.sooner.candidate} {under(fall.later.load)}"
@@ -164,20 +164,20 @@ def print_tallies(
     console.print(Text(CLOCK, "dim"), soft_wrap=True)
 
 
-def _print_tally(console: Console, one: Tally) -> None:
-    span = f"{format_ns(one.least_ns)} to {format_ns(one.most_ns)}"
-    title = f"{one.candidate} {under(one.load)}: its {count(one.samples, 'worst sample')}, {span}"
+def _print_tally(console: Console, tally: Tally) -> None:
+    span = f"{format_ns(tally.least_ns)} to {format_ns(tally.most_ns)}"
+    title = f"{tally.candidate} {under(tally.load)}: its {count(tally.samples, 'worst sample')}, {span}"
     console.print(Text(clean(title), "bold"), soft_wrap=True)
     table = Table.grid(padding=(0, 2, 0, 0))
     for justify in ("left", "right", "right"):
         table.add_column(justify=justify)
     table.add_row("", "of their mean", "of the worst")
-    for kind, ns in sorted(one.causes_ns.items(), key=lambda item: -item[1]):
-        worst_ns = one.of_the_worst_ns.get(kind, 0)
-        table.add_row(kind.value, share(round(ns), round(one.mean_ns)), share(worst_ns, one.most_ns))
+    for kind, ns in sorted(tally.causes_ns.items(), key=lambda item: -item[1]):
+        worst_ns = tally.of_the_worst_ns.get(kind, 0)
+        table.add_row(kind.value, share(round(ns), round(tally.mean_ns)), share(worst_ns, tally.most_ns))
     console.print(Padding(table, (0, 0, 0, 2)))
-    for kind_name, where, number in one.places:
-        text = f"  longest part in {number} of {one.samples}: {kind_name}, {plain(where) or 'not named'}"
+    for kind_name, where, number in tally.places:
+        text = f"  longest part in {number} of {tally.samples}: {kind_name}, {plain(where) or 'not named'}"
         console.print(Text(clean(text)), soft_wrap=True)
 
 
@@ -189,27 +189,28 @@ def _print_longest(console: Console, longest: Sequence[Placed], on: Callable[[in
     table.add_column(justify="right", no_wrap=True)
     table.add_column(no_wrap=True)
     table.add_column()
-    for one in longest:
-        times = f" ({one.times} times)" if one.times > 1 else ""
-        turns = f"; {format_ns(one.turns_ns)} of it other CPUs' turns" if one.turns_ns else ""
-        where = f"in {one.section.thread}{on(one.section.cpu)}; {calls(one.chain)}{times}{turns}"
-        table.add_row(f"{one.section.duration_ns:,} ns", one.section.kind, Text(clean(where)))
+    for placed in longest:
+        times = f" ({placed.times} times)" if placed.times > 1 else ""
+        turns = f"; {format_ns(placed.turns_ns)} of it other CPUs' turns" if placed.turns_ns else ""
+        where = f"in {placed.section.thread}{on(placed.section.cpu)}; {calls(placed.chain)}{times}{turns}"
+        table.add_row(f"{placed.section.duration_ns:,} ns", placed.section.kind, Text(clean(where)))
     if not longest:
         table.add_row("none", "above 5 us", "")
     console.print(Padding(table, (0, 0, 0, 2)))
 
 
-def explained_dict(one: Explained) -> dict[str, object]:
+def explained_dict(explained: Explained) -> dict[str, object]:
     return {
-        "record": one.record,
-        "candidate": one.candidate,
-        "load": one.load,
-        "seed": one.seed,
-        "samples": one.samples,
+        "record": explained.record,
+        "candidate": explained.candidate,
+        "load": explained.load,
+        "seed": explained.seed,
+        "samples": explained.samples,
         "same": True,
         "clock": "instructions",
         "timelines": [
-            {"cpu": line.cpu, "series": one.series_of(line), **_timeline_dict(line)} for line in one.timelines
+            {"cpu": line.cpu, "series": explained.series_of(line), **_timeline_dict(line)}
+            for line in explained.timelines
         ],
         "longest_sections": [
             {
@@ -221,19 +222,19 @@ def explained_dict(one: Explained) -> dict[str, object]:
                 "cpu": placed.section.cpu,
                 "other_turns_ns": placed.turns_ns,
             }
-            for placed in one.longest
+            for placed in explained.longest
         ],
     }
 
 
-def late_dict(one: Told) -> dict[str, object]:
+def late_dict(told: Told) -> dict[str, object]:
     return {
-        "record": one.record,
-        "candidate": one.candidate,
-        "load": one.load,
-        "board": one.board,
-        "seed": one.seed,
-        "left_out": one.left_out,
+        "record": told.record,
+        "candidate": told.candidate,
+        "load": told.load,
+        "board": told.board,
+        "seed": told.seed,
+        "left_out": told.left_out,
         "watching": [
             {
                 "cpu": cost.cpu,
@@ -243,10 +244,10 @@ def late_dict(one: Told) -> dict[str, object]:
                 "median_unwatched_ns": cost.median_ns[0],
                 "moved_ns": list(cost.moved_ns),
             }
-            for cost in one.watching
+            for cost in told.watching
         ],
-        "clock": one.timing.value,
-        "timelines": [{"cpu": line.cpu, **_timeline_dict(line)} for line in one.timelines],
+        "clock": told.timing.value,
+        "timelines": [{"cpu": line.cpu, **_timeline_dict(line)} for line in told.timelines],
     }
 
 
@@ -281,16 +282,16 @@ def tallies_dict(
     return {
         "candidates": [
             {
-                "candidate": one.candidate,
-                "load": one.load,
-                "samples": one.samples,
-                "mean_ns": one.mean_ns,
-                "most_ns": one.most_ns,
-                "causes_ns": {kind.value: ns for kind, ns in one.causes_ns.items()},
-                "of_the_worst_ns": {kind.value: ns for kind, ns in one.of_the_worst_ns.items()},
-                "places": [{"kind": kind, "function": where, "samples": times} for kind, where, times in one.places],
+                "candidate": tally.candidate,
+                "load": tally.load,
+                "samples": tally.samples,
+                "mean_ns": tally.mean_ns,
+                "most_ns": tally.most_ns,
+                "causes_ns": {kind.value: ns for kind, ns in tally.causes_ns.items()},
+                "of_the_worst_ns": {kind.value: ns for kind, ns in tally.of_the_worst_ns.items()},
+                "places": [{"kind": kind, "function": where, "samples": times} for kind, where, times in tally.places],
             }
-            for one in tallies
+            for tally in tallies
         ],
         "later": [
             {
@@ -303,7 +304,13 @@ def tallies_dict(
             for fall in waterfalls
         ],
         "lint": [
-            {"candidate": one.candidate, "kind": one.kind.value, "rule": one.rule, "title": one.title, "seen": one.seen}
-            for one in advised
+            {
+                "candidate": advice.candidate,
+                "kind": advice.kind.value,
+                "rule": advice.rule,
+                "title": advice.title,
+                "seen": advice.seen,
+            }
+            for advice in advised
         ],
     }

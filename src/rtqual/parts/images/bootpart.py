@@ -57,7 +57,9 @@ def boot_files(
     """`parameters`: the kernel's command line. Small files are written into `work`."""
     made = BootFiles()
     if architecture not in UEFI:
-        raise BadInput(f"no image is laid out for {architecture.name}: {' and '.join(one.name for one in UEFI)} are")
+        raise BadInput(
+            f"no image is laid out for {architecture.name}: {' and '.join(known.name for known in UEFI)} are"
+        )
     if uefi:
         add_loader(made, architecture)
         entry = ["title Flight system", "linux /vmlinuz", *(["initrd /initrd.img"] if initrd else [])]

@@ -88,7 +88,7 @@ def image(
     if kernel is None:
         raise BadInput("--kernel is missing: a candidate of the mission, or a Debian package of a kernel")
     if board is not None:
-        named = {one.name: one.settings for one in loaded.boards}
+        named = {board.name: board.settings for board in loaded.boards}
         whose = for_board(named, board, flavour=flavour, form=form, key=key, address=address, gateway=gateway)
         if architecture not in (None, whose.settings.architecture.name):
             raise BadInput(f"--architecture {architecture}: board {board} is {whose.settings.architecture.name}")

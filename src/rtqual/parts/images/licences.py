@@ -41,7 +41,7 @@ def declared(copyright_text: str) -> Declared:
     found = sorted({_expression(name, own) for name in _LICENCE.findall(copyright_text)})
     if not found:
         return Declared(NOASSERTION, {})
-    return Declared(" AND ".join(f"({one})" if " OR " in one and len(found) > 1 else one for one in found), own)
+    return Declared(" AND ".join(f"({name})" if " OR " in name and len(found) > 1 else name for name in found), own)
 
 
 def _expression(text: str, own: dict[str, str]) -> str:

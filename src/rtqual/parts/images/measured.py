@@ -82,7 +82,7 @@ def under_root(kernel: Kernel, root: RootSystem, needs: Sequence[Need], tools: S
                 (work / "told").write_text(json.dumps(asdict(sizes)))
                 beside.take(work / "told")
     known = json.loads(told.read_text())
-    sizes = Sizes(**{**known, "packages": tuple(Held(**one) for one in known["packages"])})
+    sizes = Sizes(**{**known, "packages": tuple(Held(**item) for item in known["packages"])})
     return replace(
         kernel,
         initramfs=archive,
@@ -97,8 +97,8 @@ def _packages(filled: Filled, root: RootSystem, kernel: Kernel) -> tuple[Held, .
     """That the root has installed, or its files are of."""
     name = kernel.architecture.name
     if root == RootSystem.DEBIAN:
-        return tuple(Held(one.name, one.version, name) for one in installed(filled.root))
-    return tuple(Held(one.name, one.version, name, one.sha256) for one in filled.packages)
+        return tuple(Held(part.name, part.version, name) for part in installed(filled.root))
+    return tuple(Held(package.name, package.version, name, package.sha256) for package in filled.packages)
 
 
 def _facts(kernel: Kernel, sizes: Sizes) -> dict[str, str]:

@@ -46,10 +46,10 @@ def request_for(
 
 
 def _kernel(mission: Mission, name: str, wanted: Architecture) -> tuple[Package, tuple[str, ...]]:
-    candidate = next((one for one in mission.candidates if one.name == name), None)
+    candidate = next((candidate for candidate in mission.candidates if candidate.name == name), None)
     if candidate is None:
         if not name.startswith("linux-image-"):
-            known = ", ".join(one.name for one in mission.candidates)
+            known = ", ".join(candidate.name for candidate in mission.candidates)
             raise BadInput(f"--kernel {name}: no candidate of the mission ({known}), and no package linux-image-...")
         _check(name, name, of_kernel(name), wanted)
         return fetch(name, kernel=True, architecture=wanted), ()

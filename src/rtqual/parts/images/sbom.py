@@ -52,7 +52,7 @@ def installed(root: Root) -> list[Part]:
 def _of_dpkg(root: Root, fields: Mapping[str, str]) -> Part:
     name, version, architecture = fields["Package"], fields["Version"], fields["Architecture"]
     lists = [root.inside.read(f"var/lib/dpkg/info/{which}.list") for which in (name, f"{name}:{architecture}")]
-    places = tuple(line.lstrip("/") for one in lists if one for line in os.fsdecode(one).splitlines())
+    places = tuple(line.lstrip("/") for octets in lists if octets for line in os.fsdecode(octets).splitlines())
     return Part(
         name, version, copyright_of(root.folder, name), purl=spdx.purl(name, version, architecture), places=places
     )
@@ -86,7 +86,7 @@ def document(name: str, parts: Sequence[Part], trees: Mapping[str, Root]) -> dic
     contained: dict[str, list[dict[str, Any]]] = {}
     for file in files:
         contained.setdefault(owner.get(file["fileName"].removeprefix("./"), _IMAGE), []).append(file)
-    relations += [(one, "CONTAINS", file["SPDXID"]) for one, held in contained.items() for file in held]
+    relations += [(name, "CONTAINS", file["SPDXID"]) for name, held in contained.items() for file in held]
     for package in (image, *packages):
         if held := contained.get(package["SPDXID"]):
             package |= {"filesAnalyzed": True, "packageVerificationCode": _verification(held)}

@@ -42,9 +42,9 @@ def as_dict(measured: Mapping[str, Measured]) -> dict[str, object]:
 
 def print_images(console: Console, measured: Mapping[str, Measured]) -> None:
     images = list(measured.values())
-    table = Table("", *(one.image.flavour for one in images), box=box.SIMPLE)
+    table = Table("", *(measured.image.flavour for measured in images), box=box.SIMPLE)
     for name in images[-1].figures():
-        cells = [one.figures().get(name) for one in images]
+        cells = [measured.figures().get(name) for measured in images]
         table.add_row(name, *("not measured" if cell is None else _value(*cell) for cell in cells))
     console.print(table)
     for one in images:

@@ -150,15 +150,15 @@ class Account:
 
     def refuse_between(self, first: int, last: int) -> None:
         """Raises BadInput for a line that nobody understood between two of figures; tells the others."""
-        if inside := [one for one in self._unknown if first < one[0] < last]:
+        if inside := [pair for pair in self._unknown if first < pair[0] < last]:
             raise self._damaged(*inside[0])
         self.settle()
 
     def begin(self) -> Above:
         """A run's first figures: what stands above it is its own."""
         heading = _heading(self._headings) or self._heading
-        used = [one for one in self._unknown if _is_marked(one[1]) and _heading([one[1]]) == heading]
-        self._unknown = [one for one in self._unknown if one not in used]
+        used = [pair for pair in self._unknown if _is_marked(pair[1]) and _heading([pair[1]]) == heading]
+        self._unknown = [pair for pair in self._unknown if pair not in used]
         self.settle()
         above = Above(heading, tuple(self._commands), tuple(self._earlier), dict(self._facts))
         self._heading = heading

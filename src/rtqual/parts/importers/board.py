@@ -30,19 +30,19 @@ class ImportedBoard(Board):
     @cached_property
     def _runs(self) -> list[tuple[Path, Manifest]]:
         every = [(path, read_manifest(path)) for path in self._held.records]
-        names = sorted({one.inputs.candidate for _, one in every})
-        runs = [(path, one) for path, one in every if self._candidate in ("", one.inputs.candidate)]
+        names = sorted({manifest.inputs.candidate for _, manifest in every})
+        runs = [(path, manifest) for path, manifest in every if self._candidate in ("", manifest.inputs.candidate)]
         if not runs:
             raise BadInput(
                 f"{self._folder}: no records of candidate {self._candidate!r}; it has {', '.join(names) or 'none'}"
             )
         if not self._candidate and len(names) > 1:
             raise BadInput(f"{self._folder}: records of {', '.join(names)}: name one, as {self._folder}/{names[0]}")
-        if strange := [path for path, one in runs if "imported" not in one.provenance.facts]:
+        if strange := [path for path, manifest in runs if "imported" not in manifest.provenance.facts]:
             raise BadInput(f"{strange[0]}: was not imported: a campaign's candidate is named with replay")
         for what, values in (
-            ("machines", {one.inputs.board for _, one in runs}),
-            ("kernels", {one.provenance.kernel for _, one in runs if one.provenance.kernel}),
+            ("machines", {manifest.inputs.board for _, manifest in runs}),
+            ("kernels", {manifest.provenance.kernel for _, manifest in runs if manifest.provenance.kernel}),
         ):
             if len(values) > 1:
                 several = ", ".join(sorted(values)[:3])
@@ -52,7 +52,7 @@ class ImportedBoard(Board):
         return runs
 
     def artefacts(self) -> dict[str, str]:
-        return {"imported": digest(sorted(one.hash for _, one in self._runs))}
+        return {"imported": digest(sorted(manifest.hash for _, manifest in self._runs))}
 
     def run(self, job: Job, *, seed: int, timeout_s: float) -> Outcome:  # noqa: ARG002
         raise RunFailed(f"{self._folder}: its runs are imported, and no other runs there")
@@ -66,9 +66,10 @@ class ImportedBoard(Board):
             raise RunFailed(
                 f"{self._folder}: {what}; it has {', '.join(there)}: plan what is there, or import with --load"
             )
-        path, one = runs[seed - 1]
-        if one.inputs.cpus != self._cpus:
+        path, manifest = runs[seed - 1]
+        if manifest.inputs.cpus != self._cpus:
             raise RunFailed(
-                f"{path}: measured on {count(one.inputs.cpus, 'CPU')}: plan it with cpus = [{one.inputs.cpus}]"
+                f"{path}: measured on {count(manifest.inputs.cpus, 'CPU')}: plan it with "
+                f"cpus = [{manifest.inputs.cpus}]"
             )
         return path

@@ -110,7 +110,7 @@ def _cpu(thread: Thread) -> int | None:
 
 def _kernel(result: Result) -> str | None:
     told = [result.sysinfo.get("release"), result.sysinfo.get("version")]
-    return " ".join(str(one) for one in told if one) or None
+    return " ".join(str(item) for item in told if item) or None
 
 
 def _started(text: str | None) -> str | None:

@@ -62,7 +62,7 @@ def read(source: Source, unit: str | None) -> list[Reading]:
     for piece in source.blocks():
         ended = piece.endswith(b"\n")
         block = piece[: piece.rfind(b"\n") + 1]  # a line without an end may be cut inside its value
-        style = style or next((one for one in (PADDED, BARE) if one.search(block)), None)
+        style = style or next((pattern for pattern in (PADDED, BARE) if pattern.search(block)), None)
         found = samples(block, style or PADDED)
         for thread in np.unique(found[:, 0]).tolist():
             of_thread = found[found[:, 0] == thread]

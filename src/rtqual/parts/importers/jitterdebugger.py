@@ -103,11 +103,11 @@ def read(source: Source, unit: str | None) -> list[Reading]:
     ]
 
 
-def _tally(one: _Cpu, unit_ns: int) -> Tally:
-    overflow = one.count - sum(one.histogram.values())
+def _tally(cpu: _Cpu, unit_ns: int) -> Tally:
+    overflow = cpu.count - sum(cpu.histogram.values())
     end = _HISTOGRAM_NS // unit_ns
-    limit = end if max(one.histogram, default=0) < end else None
-    return Tally(one.histogram, overflow=overflow, limit=limit, low=one.min, avg=one.avg, high=one.max)
+    limit = end if max(cpu.histogram, default=0) < end else None
+    return Tally(cpu.histogram, overflow=overflow, limit=limit, low=cpu.min, avg=cpu.avg, high=cpu.max)
 
 
 FORMAT = Format("jitterdebugger", "jitterdebugger's JSON", mark(r'"cpu"\s*:\s*\{'), read, has_unit=True)

@@ -220,7 +220,9 @@ def stamps(head: bytes) -> re.Pattern[bytes] | None:
     lines = [line for line in head.splitlines()[:400] if line.strip()]
     layers: list[re.Pattern[bytes]] = []
     while len(layers) < _LAYERS and len(lines) >= _FEWEST:
-        stamp = next((one for one in _STAMPS if sum(map(bool, map(one.match, lines))) >= _SHARE * len(lines)), None)
+        stamp = next(
+            (stamp for stamp in _STAMPS if sum(map(bool, map(stamp.match, lines))) >= _SHARE * len(lines)), None
+        )
         if stamp is None:
             break
         layers.append(stamp)

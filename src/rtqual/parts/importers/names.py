@@ -15,12 +15,12 @@ def candidates_of(file: Path, readings: Sequence[Reading], asked: Sequence[str])
 
     `asked`: one name for the file, or one a system in the file's order; none: its kernel's. Raises BadInput.
     """
-    labels = [one.above.label if one.above and len(readings) > 1 else ("", "") for one in readings]
+    labels = [reading.above.label if reading.above and len(readings) > 1 else ("", "") for reading in readings]
     systems = list(dict.fromkeys(labels))
     if not asked:
-        if any(one.kernel is None for one in readings):
+        if any(reading.kernel is None for reading in readings):
             raise bad(file, None, "it does not name its kernel: say what was measured with --candidate")
-        return [one_line(str(one.kernel).split()[0][:_LONGEST]) for one in readings]
+        return [one_line(str(reading.kernel).split()[0][:_LONGEST]) for reading in readings]
     if len(asked) == 1:
         return [asked[0] if len(systems) == 1 else _within(asked[0], label, systems) for label in labels]
     if len(asked) == len(systems):
@@ -38,7 +38,7 @@ def candidates_of(file: Path, readings: Sequence[Reading], asked: Sequence[str])
 def _within(asked: str, label: tuple[str, str], systems: Sequence[tuple[str, str]]) -> str:
     """The name of one of a file's systems: by its heading where that is enough, else by its kernel too."""
     heading, kernel = label
-    alike = [one for one in systems if one[0] == heading]
+    alike = [system for system in systems if system[0] == heading]
     words = [heading, kernel.split()[0] if kernel and (len(alike) > 1 or not heading) else ""]
     said = ", ".join(word for word in words if word)
     return f"{asked} ({said})" if said else asked
@@ -46,15 +46,15 @@ def _within(asked: str, label: tuple[str, str], systems: Sequence[tuple[str, str
 
 def instruments_of(readings: Sequence[Reading], candidates: Sequence[str], asked: str | None) -> list[str]:
     """The instrument of each run: with the parameters in which runs of one candidate and instrument differ."""
-    names = [asked or one.instrument for one in readings]
+    names = [asked or reading.instrument for reading in readings]
     together: dict[tuple[str, str], list[Reading]] = {}
     for reading, candidate, name in zip(readings, candidates, names, strict=True):
         together.setdefault((candidate, name), []).append(reading)
     made = []
     for reading, candidate, name in zip(readings, candidates, names, strict=True):
         others = together[candidate, name]
-        keys = sorted({key for one in others for key in one.parameters})
-        differ = [key for key in keys if len({str(one.parameters.get(key)) for one in others}) > 1]
+        keys = sorted({key for reading in others for key in reading.parameters})
+        differ = [key for key in keys if len({str(reading.parameters.get(key)) for reading in others}) > 1]
         said = ", ".join(f"{key} {reading.parameters[key]}" for key in differ if key in reading.parameters)
         made.append(one_line(f"{name} ({said})"[:200]) if said else name)
     return made

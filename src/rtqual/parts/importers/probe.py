@@ -26,8 +26,11 @@ def read(source: Source, _unit: str | None) -> list[Reading]:
             if begun:  # every line of it is under its sum
                 source.use()
                 begun = not line.startswith("end#")
-    failed = [f"{one.name}: {one.status}: {one.why or 'no reason given'}" for one in output.benchmarks
-              if one.status not in ("ok", "not-offered")]  # fmt: skip
+    failed = [
+        f"{benchmark.name}: {benchmark.status}: {benchmark.why or 'no reason given'}"
+        for benchmark in output.benchmarks
+        if benchmark.status not in ("ok", "not-offered")
+    ]
     series, scalars, problems, absent = of_output(output)
     if not series and not scalars:
         raise bad(source.path, None, "the probe measured nothing: run it again")

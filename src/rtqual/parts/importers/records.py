@@ -75,10 +75,10 @@ def import_files(
     disk does not take a record.
     """
     _check(circumstances)
-    found = [one for file in _within(files) for one in find_runs(file, format_name, circumstances)]
+    found = [found for file in _within(files) for found in find_runs(file, format_name, circumstances)]
     made = [(one, to_record(one, circumstances)) for one in found]
     store = Store(folder / "records")
-    return [Imported(one, record, store.write(record)) for one, record in made]
+    return [Imported(found, record, store.write(record)) for found, record in made]
 
 
 def _within(paths: Sequence[Path]) -> Iterator[Path]:
@@ -87,14 +87,14 @@ def _within(paths: Sequence[Path]) -> Iterator[Path]:
         if not path.is_dir():
             yield path
             continue
-        held = sorted(one for one in path.rglob("*") if one.is_file() and not one.is_symlink())
+        held = sorted(file for file in path.rglob("*") if file.is_file() and not file.is_symlink())
         if not held or len(held) > _MOST_FILES:
             raise BadInput(f"{path}: {len(held)} files in it: name a folder with 1 to {_MOST_FILES:,}")
         yield from held
 
 
 def _check(circumstances: Circumstances) -> None:
-    values = [("candidate", one) for one in circumstances.candidates]
+    values = [("candidate", candidate) for candidate in circumstances.candidates]
     values += [(name, getattr(circumstances, name)) for name in ("board", "load", "instrument")]
     for name, value in values:
         if value is not None and (not value.strip() or not value.isprintable()):
@@ -115,7 +115,7 @@ def find_runs(file: Path, format_name: str | None, known: Circumstances) -> list
         raise BadInput(f"{file}: {format_.title} has no columns to choose from: leave out --column")
     fingerprint = sha256(file)
     readings = format_.read(file, known.unit, known.column)
-    told = next((one.cpus for one in readings if one.cpus_told), None)
+    told = next((reading.cpus for reading in readings if reading.cpus_told), None)
     if known.cpus and told and known.cpus != told:
         raise BadInput(f"{file}: names {told} CPUs: leave out --cpus {known.cpus}")
     candidates = candidates_of(file, readings, known.candidates)

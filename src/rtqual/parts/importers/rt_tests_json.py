@@ -95,7 +95,7 @@ def read(source: Source, _unit: str | None) -> list[Reading]:
         problems.append(f"{common} of {len(result.thread)} threads without a real-time priority")
     if result.num_threads not in (None, len(result.thread)):
         problems.append(f"its num_threads is {result.num_threads}, the file has {len(result.thread)}")
-    if len({one.info.cpu for one in series}) < len(series):  # threads that share a CPU
+    if len({series_.info.cpu for series_ in series}) < len(series):  # threads that share a CPU
         series = [summary("latency", n, 1, **one.info.reported) for n, one in enumerate(series)]
     told = [result.sysinfo.get("release"), result.sysinfo.get("version")]
     command = invocation.parse(result.command)

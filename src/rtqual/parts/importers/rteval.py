@@ -96,9 +96,9 @@ def _reading(path: Path, root: ET.Element, tool: str, node: ET.Element) -> Readi
     loads = [load.get("name", "") for load in root.iter("command_line") if load.get("run", "1") == "1"]
     if command:
         problems += command.contradictions([tally.binned for tally in tallies.values()])
-    if [one for name in _STOPS for one in node.iter(name)]:
+    if [element for name in _STOPS for element in node.iter(name)]:
         problems.append(f"{tool} was stopped by a latency beyond its limit")
-    stopped = [one.get("reason") or "unknown reason" for one in node.iter("abort_report")]
+    stopped = [element.get("reason") or "unknown reason" for element in node.iter("abort_report")]
     return Reading(
         instrument="cyclictest" if tool == "cyclictest" else "rteval-timerlat",
         measurement=Measurement(series, resolution(unit_ns), (*problems, *((_SUMS,) if tool == "timerlat" else ()))),

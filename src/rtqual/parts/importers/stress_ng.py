@@ -155,7 +155,7 @@ def _texts(value: Any) -> dict[str, str]:
     """The plain entries of a mapping."""
     if not isinstance(value, dict):
         return {}
-    return {key: one for key, one in value.items() if isinstance(key, str) and isinstance(one, str)}
+    return {key: item for key, item in value.items() if isinstance(key, str) and isinstance(item, str)}
 
 
 def _number(text: str) -> float | None:

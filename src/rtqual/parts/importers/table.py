@@ -40,14 +40,14 @@ def read_parquet(source: Source, unit: str | None, column: str | None = None) ->
     with connected(path) as connection:
         rows = connection.execute(f"DESCRIBE FROM {table(path)}").fetchall()
     types = {str(row[0]): str(row[1]) for row in rows}
-    whole = [one for one, type_ in types.items() if type_ in _INTEGERS]
+    whole = [text for text, type_ in types.items() if type_ in _INTEGERS]
     if column is None and not whole:
-        held = _listed([f"{one} {type_}" for one, type_ in types.items()])
+        held = _listed([f"{text} {type_}" for text, type_ in types.items()])
         raise bad(path, None, f"no column of whole numbers (it has {held}): give samples in whole nanoseconds")
     chosen = _chosen(path, column, list(types), whole)
     if chosen not in whole:
         raise bad(path, None, f"column {chosen!r} is {types[chosen]}: give whole numbers, as of nanoseconds")
-    beside = [one for one in types if one != chosen]
+    beside = [kind for kind in types if kind != chosen]
     unit_name, told = _unit_of(path, chosen, unit)
     order = InParquet((path,), name(chosen))
     _check(path, order, chosen, UNITS_NS[unit_name], None)
@@ -59,7 +59,7 @@ def read_parquet(source: Source, unit: str | None, column: str | None = None) ->
 def _account(source: Source, readings: Sequence[Reading], *, header: bool = False) -> None:
     """Every row is a sample, or the file was refused."""
     source.account.of = "rows"
-    source.account.used = sum(series.total for one in readings for series in one.measurement.series)
+    source.account.used = sum(series.total for reading in readings for series in reading.measurement.series)
     if header:
         source.account.skipped["the columns' names"] += 1
 
@@ -100,7 +100,7 @@ def read_csv(source: Source, unit: str | None, column: str | None = None) -> lis
             path, int(line_number[1]) if line_number else None, f"{what}: every line must have {len(titles)} cells"
         ) from None
     order = InParquet((scratch.folder / "column.parquet",), scratch=scratch)
-    beside = [one for one in titles if one != chosen]
+    beside = [title for title in titles if title != chosen]
     with connected(path) as connection:
         kept = table(scratch.folder / "column.parquet")
         fine, rounded = connection.execute(

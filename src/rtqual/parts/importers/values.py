@@ -178,7 +178,7 @@ def xml_values(source: Source, text: str) -> Iterator[Value]:
         names.append(name)
         numbers[-1] += 1
         numbers.append(0)
-        found.extend(((*names, f"@{one}", *_numbered()), parser.CurrentLineNumber) for one in attributes)
+        found.extend(((*names, f"@{attribute}", *_numbered()), parser.CurrentLineNumber) for attribute in attributes)
 
     def end(_: str) -> None:
         names.pop()

@@ -23,23 +23,23 @@ _MOST_SERIES = 32  # that are listed one by one
 def lines(imported: Sequence[Imported]) -> list[str]:
     """For each run a headline, what was read and assumed, and its problems; below a file's runs what it leaves open."""
     text: list[str] = []
-    for _, together in groupby(imported, key=lambda one: one.found.source):
+    for _, together in groupby(imported, key=lambda imported: imported.found.source):
         runs = list(together)
-        text += [line for one in runs for line in _run_lines(one)]
+        text += [line for imported in runs for line in _run_lines(imported)]
         account = runs[0].found.reading.account
         text += [f"  beside the figures: {remark}" for remark in (account.beside() if account else ())]
         text += [
-            f"  cannot tell: {text}" for text in dict.fromkeys(t for one in runs for t in one.found.reading.untold)
+            f"  cannot tell: {text}"
+            for text in dict.fromkeys(t for imported in runs for t in imported.found.reading.untold)
         ]
     return text
 
 
-def _run_lines(one: Imported) -> Iterator[str]:
-    inputs, series, manifest = one.record.inputs, one.record.series, one.record.manifest
-    head = (
-        f"{one.found.source}: {one.found.format.title} -> {inputs.candidate}: {inputs.instrument}, load {inputs.load}"
-    )
-    yield f"{head}; record {one.path.name}"
+def _run_lines(imported: Imported) -> Iterator[str]:
+    inputs, series, manifest = imported.record.inputs, imported.record.series, imported.record.manifest
+    found = imported.found
+    head = f"{found.source}: {found.format.title} -> {inputs.candidate}: {inputs.instrument}, load {inputs.load}"
+    yield f"{head}; record {imported.path.name}"
     names = list(dict.fromkeys(each.info.name for each in series))
     if series:
         apart = f" in {len(series)} series, kept apart" if len(series) > 1 else ""
@@ -51,12 +51,12 @@ def _run_lines(one: Imported) -> Iterator[str]:
         yield f"  read: {len(manifest.scalars)} figures, no samples"
     for name in names:
         several = [each for each in series if each.info.name == name]
-        if shown := _figures(one, name if name != names[0] else ""):
+        if shown := _figures(imported, name if name != names[0] else ""):
             of = f" of {name}, {_sum(several):,} samples" if len(names) > 1 else ""
             of += f", all {len(several)} series together" if len(several) > 1 else ""
             yield f"  figures{of}: {', '.join(shown)}"
         yield from (f"    {text}" for text in _one_by_one(several))
-    if scalars := {name: one for name, one in manifest.scalars.items() if name != "resolution"}:
+    if scalars := {name: scalar for name, scalar in manifest.scalars.items() if name != "resolution"}:
         told = [f"{name} {format_value(scalar.value, scalar.unit)}" for name, scalar in scalars.items()]
         yield f"  {'and' if series else 'figures'}: {', '.join(told)}"
     yield from (f"  problem: {text}" for text in manifest.problems)
@@ -83,13 +83,13 @@ def _one_by_one(several: Sequence[Series]) -> Iterator[str]:
         yield f"and {len(several) - _MOST_SERIES} more series"
 
 
-def as_dict(one: Imported) -> dict[str, object]:
-    manifest = one.record.manifest
-    account = one.found.reading.account
+def as_dict(imported: Imported) -> dict[str, object]:
+    manifest = imported.record.manifest
+    account = imported.found.reading.account
     return {
-        "file": str(one.found.source),
-        "format": one.found.format.name,
-        "record": str(one.path),
+        "file": str(imported.found.source),
+        "format": imported.found.format.name,
+        "record": str(imported.path),
         "hash": manifest.hash,
         "candidate": manifest.inputs.candidate,
         "instrument": manifest.inputs.instrument,
@@ -97,10 +97,10 @@ def as_dict(one: Imported) -> dict[str, object]:
         "board": manifest.inputs.board,
         "cpus": manifest.inputs.cpus,
         "parameters": manifest.inputs.parameters,
-        "samples": _sum(one.record.series),
+        "samples": _sum(imported.record.series),
         "series": [
             {**series.info.model_dump(mode="json"), "samples": _number(series), **_extremes(series)}
-            for series in one.record.series
+            for series in imported.record.series
         ],
         "scalars": {name: scalar.model_dump() for name, scalar in manifest.scalars.items()},
         "problems": manifest.problems,
@@ -108,7 +108,7 @@ def as_dict(one: Imported) -> dict[str, object]:
         "facts": {name: fact for name, fact in manifest.provenance.facts.items() if name != "configuration"},
         "beside_the_figures": list(account.beside()) if account else [],
         "assumed": manifest.provenance.facts["assumed"],
-        "cannot_tell": list(one.found.reading.untold),
+        "cannot_tell": list(imported.found.reading.untold),
     }
 
 
@@ -134,9 +134,9 @@ def _extremes(series: Series) -> dict[str, float | None]:
     return {"min": told.get("min", float(values[0])), "avg": told.get("avg", whole), "max": told.get("max", largest)}
 
 
-def _figures(one: Imported, series: str) -> list[str]:
+def _figures(imported: Imported, series: str) -> list[str]:
     """Of a series; of the first without its name."""
-    ((group, records),) = groups([one.record]).items()
+    ((group, records),) = groups([imported.record]).items()
     figures = measure(group, records).summary.figures
     prefix = f"{series} " if series else ""
     return [f"{name} {figure(figures[prefix + name])}" for name in _SHOWN if prefix + name in figures]

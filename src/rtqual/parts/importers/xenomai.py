@@ -136,7 +136,7 @@ def read_plot(source: Source, _unit: str | None) -> list[Reading]:  # noqa: PLR0
     kernel = ""
     above: Above | None = None
     for number, line in source.lines(re.compile(r"# (min|avg|max) latency|\d")):
-        kernel_line, fact, count = (one.fullmatch(line) for one in (_PLOT_KERNEL, _PLOT, _PLOT_BIN))
+        kernel_line, fact, count = (pattern.fullmatch(line) for pattern in (_PLOT_KERNEL, _PLOT, _PLOT_BIN))
         if not (kernel_line or fact or count):
             if line.startswith("# "):
                 source.skip("the machine")

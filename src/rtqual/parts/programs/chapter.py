@@ -40,10 +40,12 @@ _ROWS = ("jobs", "missed", "longest row missed", "skipped", "preempted", "blocke
 
 def programs(material: Material) -> Iterator[Block]:
     """A section a program and place, where its jobs were seen."""
-    known = {one.instrument: one for one in material.mission.programs if one.tasks}
+    known = {program.instrument: program for program in material.mission.programs if program.tasks}
     for place in material.places():
         program = known.get(place.instrument)
-        if program is None or not any(f"{program.tasks[0].name} jobs" in one.figures for one in place.summaries):
+        if program is None or not any(
+            f"{program.tasks[0].name} jobs" in summary.figures for summary in place.summaries
+        ):
             continue
         yield Heading(clean(program.title or place.title))
         yield Paragraph(prose(_HOW))
@@ -60,27 +62,30 @@ def programs(material: Material) -> Iterator[Block]:
 def _jobs(material: Material, program: Program, place: Place, load: str) -> Table:
     """Figures of each task down, candidates across."""
     summaries = place.under(load)
-    notes = notes_for(figure for one in summaries for figure in one.figures.values())
+    notes = notes_for(figure for summary in summaries for figure in summary.figures.values())
     rows: list[list[Cell]] = []
     for task in program.tasks:
         deadline = f", deadline {quantity(task.deadline, 'ns')}" if task.deadline else ""
         rows.append([Cell(prose(f"{task.name}{deadline}")), *(Cell("") for _ in summaries)])
         window = (f"missed in any {task.window}",) if task.window else ()
         for name in (*_ROWS[:2], *window, *_ROWS[2:]):
-            figures = [one.figures.get(f"{task.name} {name}") for one in summaries]
+            figures = [summary.figures.get(f"{task.name} {name}") for summary in summaries]
             if any(figures):
                 rows.append(_row(name, figures, summaries, notes))
         for statistic in ("p50", "p99", "max"):
-            figures = [_response(one, task, statistic) for one in summaries]
+            figures = [_response(summary, task, statistic) for summary in summaries]
             if any(figures):
                 rows.append(_row(f"{RESPONSE} {statistic}", figures, summaries, notes))
-    columns = [Column("Task", False), *material.columns([one.group.candidate for one in summaries])]
+    columns = [Column("Task", False), *material.columns([summary.group.candidate for summary in summaries])]
     caption = clean(f"Jobs of {program.name}, a run, {load_text(load)}")
     return material.numbering.table(marked(caption, timing_mark(summaries)), columns, rows, notes.listed())
 
 
 def _row(name: str, figures: Sequence[Figure | None], summaries: Sequence[Summary], notes: Notes) -> list[Cell]:
-    return [Cell(prose(name)), *(figure_cell(one, notes, of=of) for one, of in zip(figures, summaries, strict=True))]
+    return [
+        Cell(prose(name)),
+        *(figure_cell(figure, notes, of=of) for figure, of in zip(figures, summaries, strict=True)),
+    ]
 
 
 def _response(summary: Summary, task: Task, statistic: str) -> Figure | None:
@@ -91,19 +96,19 @@ def _response(summary: Summary, task: Task, statistic: str) -> Figure | None:
 def _of_task(material: Material, task: Task, summaries: Sequence[Summary], load: str) -> Iterator[Plot]:
     name = f"{task.name} {RESPONSE}"
     limits = (plots.Limit("deadline", task.deadline),) if task.deadline else ()
-    found = {one.group.candidate: some for one in summaries if (some := _distribution(one, name))}
+    found = {summary.group.candidate: some for summary in summaries if (some := _distribution(summary, name))}
     if found and max(int(some.counts.sum()) for some in found.values()) >= _FEWEST:
         panel = plots.Panel(found, "Response", timing_mark(summaries), limits)
         caption = clean(f"Responses of {task.name}, {load_text(load)}")
         drawn = partial(plots.histogram, panel, material.palette)
         yield material.numbering.plot(caption, clean(f"{caption}. {_spoken(found)}"), drawn, panel.mark)
     worst = {
-        candidate: max(some, key=lambda one: one.value_ns)
+        candidate: max(some, key=lambda late_sample: late_sample.value_ns)
         for candidate, some in _late(material, summaries, name).items()
     }
     if worst:
         caption = clean(f"The worst job of {task.name}, {load_text(load)}")
-        told = "; ".join(f"{candidate}: {_parts(one)}" for candidate, one in worst.items())
+        told = "; ".join(f"{candidate}: {_parts(late_sample)}" for candidate, late_sample in worst.items())
         drawn = partial(jobs_plot, worst, task.deadline)
         yield material.numbering.plot(caption, prose(f"{caption}. {told}"), drawn, timing_mark(summaries))
 
@@ -113,27 +118,27 @@ def _distribution(summary: Summary, name: str) -> Distribution | None:
 
 
 def _spoken(found: Mapping[str, Distribution]) -> str:
-    return "; ".join(f"{name}: {count(int(one.counts.sum()), 'job')}" for name, one in found.items())
+    return "; ".join(f"{name}: {count(int(distribution.counts.sum()), 'job')}" for name, distribution in found.items())
 
 
 def _late(material: Material, summaries: Sequence[Summary], name: str) -> dict[str, list[LateSample]]:
     """The worst jobs of each run that were told in parts, by candidate."""
     found: dict[str, list[LateSample]] = {}
-    groups = {one.group for one in summaries}
+    groups = {summary.group for summary in summaries}
     for record in material.records:
         if group_of(record) in groups:
-            some = [one for one in record.late or () if one.series == name]
+            some = [late_sample for late_sample in record.late or () if late_sample.series == name]
             found.setdefault(record.inputs.candidate, []).extend(some)
     return {candidate: found[candidate] for candidate in material.candidates if found.get(candidate)}
 
 
-def _parts(one: LateSample) -> str:
+def _parts(late_sample: LateSample) -> str:
     """'1.66 ms: 99 % its own work, 1 % a switch'."""
     spent: Counter[str] = Counter()
-    for part in one.parts:
+    for part in late_sample.parts:
         spent[KINDS[part.source]] += part.duration_ns
-    shares = ", ".join(f"{share(ns, one.value_ns)} {kind}" for kind, ns in spent.most_common())
-    return f"{quantity(one.value_ns, 'ns')}: {shares}"
+    shares = ", ".join(f"{share(ns, late_sample.value_ns)} {kind}" for kind, ns in spent.most_common())
+    return f"{quantity(late_sample.value_ns, 'ns')}: {shares}"
 
 
 def _before(material: Material, program: Program, place: Place) -> Iterator[Table]:
@@ -158,12 +163,12 @@ def _before(material: Material, program: Program, place: Place) -> Iterator[Tabl
 def _shares(some: Sequence[LateSample]) -> tuple[Cell, Cell]:
     spent: Counter[str] = Counter()
     others: Counter[str] = Counter()
-    for one in some:
-        for part in one.parts:
+    for late_sample in some:
+        for part in late_sample.parts:
             spent[KINDS[part.source]] += part.duration_ns
             if part.source not in ("own", "wait") and part.name:
                 others[part.name.rpartition(":")[0] or part.name] += part.duration_ns
-    whole = sum(one.value_ns for one in some)
+    whole = sum(sample.value_ns for sample in some)
     shares = ", ".join(f"{kind} {share(ns, whole)}" for kind, ns in spent.most_common() if ns >= whole / 100)
     named = ", ".join(f"{name} {share(ns, whole)}" for name, ns in others.most_common(_NAMED) if ns >= whole / 1000)
     return Cell(prose(shares)), Cell(prose(named or "nobody"))

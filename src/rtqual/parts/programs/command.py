@@ -43,18 +43,18 @@ def tasks(
     if as_json:
         told = [
             {
-                "thread": clean(one.thread.name), "priority": one.thread.priority, "waits_at": str(one.point),
-                "jobs": len(one.jobs), "timed": one.timed, "period_ns": one.period_ns, "woken_by": list(one.wakers),
-                "response_ns": [job.response_ns for job in one.jobs],
+                "thread": clean(seen.thread.name), "priority": seen.thread.priority, "waits_at": str(seen.point),
+                "jobs": len(seen.jobs), "timed": seen.timed, "period_ns": seen.period_ns, "woken_by": list(seen.wakers),
+                "response_ns": [job.response_ns for job in seen.jobs],
             }
-            for one in looked.seen
+            for seen in looked.seen
         ]  # fmt: skip
         print_json({"program": looked.program, "candidate": looked.candidate, "threads": told, "ended": looked.ended})
         return 0
     threads = count(len(looked.seen) + len(looked.others), "thread")
     head = f"# {looked.program} under {looked.candidate}, {format_ns(looked.lasted_ns)}: {threads}"
     lines = [head, *([f"# {looked.ended}"] if looked.ended else []), "", *tables(looked.seen).splitlines()]
-    rest = ", ".join(f"{clean(one.name)} at priority {one.priority}" for one in looked.others)
+    rest = ", ".join(f"{clean(thread.name)} at priority {thread.priority}" for thread in looked.others)
     lines += [f"# Without jobs, since they wait less than five times at one point: {rest}"] if rest else []
     if not looked.seen:
         lines += ["# No thread of it waits again and again: it has no jobs (docs/programs.md, what is no job)."]

@@ -157,7 +157,9 @@ def _packages(program: Program, architecture: Architecture) -> list[Package]:
     if not program.packages:
         return []
     there = {tool.sha256 for tool in guest_tools(architecture)}
-    return [one for one in fetch_closure(program.packages, architecture=architecture) if one.sha256 not in there]
+    return [
+        package for package in fetch_closure(program.packages, architecture=architecture) if package.sha256 not in there
+    ]
 
 
 def _of_packages(packages: Sequence[Package]) -> dict[str, Path]:
@@ -181,7 +183,11 @@ def _resolved(file: Path, tree: Path, packages: Sequence[Package]) -> Path | Non
         target = file.readlink()
         place = Path(str(target).lstrip("/")) if target.is_absolute() else (file.parent / target).relative_to(tree)
         plain = Path(*_without_dots(place.parts))
-        trees = [one.tree for one in packages if (one.tree / plain).is_symlink() or (one.tree / plain).exists()]
+        trees = [
+            package.tree
+            for package in packages
+            if (package.tree / plain).is_symlink() or (package.tree / plain).exists()
+        ]
         if not trees:
             return None
         tree, file = trees[0], trees[0] / plain
@@ -218,8 +224,8 @@ def _libraries(
         if name in seen or "/" in name:
             continue
         seen.add(name)
-        given = next((one / name for one in where if (one / name).is_file()), None)
-        laid_already = any(f"{one}/{name}" in files for one in _places(triplet))
+        given = next((path / name for path in where if (path / name).is_file()), None)
+        laid_already = any(f"{place}/{name}" in files for place in _places(triplet))
         if laid_already and not given:
             continue
         try:

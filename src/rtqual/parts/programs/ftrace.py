@@ -67,9 +67,9 @@ class _Read:
 
 def of_this_machine() -> Architecture:
     """Raises RunFailed on a processor whose system calls are not known."""
-    for one in ARCHITECTURES:
-        if one.triplet.startswith(platform.machine()):
-            return one
+    for architecture in ARCHITECTURES:
+        if architecture.triplet.startswith(platform.machine()):
+            return architecture
     raise RunFailed(f"jobs on this machine cannot be told: its processor, {platform.machine()}, is not known here")
 
 
@@ -77,7 +77,7 @@ def as_log(text: str, architecture: Architecture) -> str:
     """Raises RunFailed where it is damaged."""
     try:
         found = _read(text)
-        events = sorted(_events(found), key=lambda one: one.ns)
+        events = sorted(_events(found), key=lambda event: event.ns)
     except (ValueError, StructError, Error, IndexError) as error:
         raise RunFailed(f"what the kernel's tracer told is damaged ({error}): run it again") from None
     lines = _Log(found, events, architecture).lines()
@@ -124,7 +124,7 @@ def _events(found: _Read) -> Iterator[_Event]:
             known = found.formats.get(unpack_from("<H", raw)[0])
             if known:
                 name, fields = known
-                yield _Event(ns, cpu, name, {one.label: _value(raw, one) for one in fields})
+                yield _Event(ns, cpu, name, {pair.label: _value(raw, pair) for pair in fields})
 
 
 def _value(raw: bytes, of: _Field) -> int | str | tuple[int, ...]:
@@ -169,7 +169,7 @@ class _Log:
     def __init__(self, found: _Read, events: list[_Event], architecture: Architecture) -> None:
         self._events, self._functions = events, found.functions
         self._calls = WAITING[architecture.name]
-        own = {one.number("common_pid") for one in events if one.name == "sys_enter"}
+        own = {event.number("common_pid") for event in events if event.name == "sys_enter"}
         self._own = own - {found.pid}  # that is the supervisor
         self._timers: dict[int, tuple[int, int]] = {}  # address -> who started it, and the moment it is to expire
         self._names: dict[int, tuple[str, int]] = {}
@@ -181,61 +181,61 @@ class _Log:
             "sys_enter": self._enters, "hrtimer_start": self._starts, "hrtimer_expire_entry": self._expires,
             "sched_waking": self._wakes, "sched_switch": self._switches,
         }  # fmt: skip
-        for one in self._events:
-            take.get(one.name, lambda _: None)(one)
+        for event in self._events:
+            take.get(event.name, lambda _: None)(event)
         return (" ".join(map(str, line)) for line in self._lines)
 
-    def _put(self, one: _Event, kind: str, tid: int, a: int = 0, b: int = 0, c: int = 0, *name: str) -> None:
-        self._lines.append([one.ns, kind, one.cpu, tid, a, b, c, *name])
+    def _put(self, pair: _Event, kind: str, tid: int, a: int = 0, b: int = 0, c: int = 0, *name: str) -> None:
+        self._lines.append([pair.ns, kind, pair.cpu, tid, a, b, c, *name])
 
-    def _enters(self, one: _Event) -> None:
-        tid, number, arguments = one.number("common_pid"), one.number("id"), one.values.get("args")
+    def _enters(self, pair: _Event) -> None:
+        tid, number, arguments = pair.number("common_pid"), pair.number("id"), pair.values.get("args")
         self._sleeps.pop(tid, None)
         if tid not in self._own or number not in self._calls or not isinstance(arguments, tuple):
             return
         name = self._calls[number]
         if name == SLEEP:
             self._sleeps[tid] = len(self._lines)
-        self._put(one, "s", tid, number, arguments[0], 0 if name == SLEEP else arguments[1])
+        self._put(pair, "s", tid, number, arguments[0], 0 if name == SLEEP else arguments[1])
 
-    def _starts(self, one: _Event) -> None:
-        tid, due_ns = one.number("common_pid"), one.number("softexpires")
-        self._timers[one.number("hrtimer")] = tid, due_ns
-        if tid in self._sleeps and abs(due_ns - one.ns) < _SAME_NS:
+    def _starts(self, pair: _Event) -> None:
+        tid, due_ns = pair.number("common_pid"), pair.number("softexpires")
+        self._timers[pair.number("hrtimer")] = tid, due_ns
+        if tid in self._sleeps and abs(due_ns - pair.ns) < _SAME_NS:
             self._lines[self._sleeps.pop(tid)][6] = due_ns
 
-    def _expires(self, one: _Event) -> None:
-        timer = one.number("hrtimer")
+    def _expires(self, pair: _Event) -> None:
+        timer = pair.number("hrtimer")
         if timer not in self._timers:
             return
         tid, due_ns = self._timers[timer]
-        now_ns = one.number("now")
-        due_ns = due_ns if abs(one.ns - now_ns) < _NEAR_NS else one.ns - (now_ns - due_ns)
-        if self._functions.get(one.number("function")) != _WAKEUP:
-            self._put(one, "t", 0, due_ns, timer, one.number("common_pid"))
+        now_ns = pair.number("now")
+        due_ns = due_ns if abs(pair.ns - now_ns) < _NEAR_NS else pair.ns - (now_ns - due_ns)
+        if self._functions.get(pair.number("function")) != _WAKEUP:
+            self._put(pair, "t", 0, due_ns, timer, pair.number("common_pid"))
         elif tid in self._own:
-            self._put(one, "x", tid, due_ns)
+            self._put(pair, "x", tid, due_ns)
 
-    def _wakes(self, one: _Event) -> None:
-        if (tid := one.number("pid")) in self._own:
-            self._put(one, "w", tid, one.number("common_pid"))
+    def _wakes(self, pair: _Event) -> None:
+        if (tid := pair.number("pid")) in self._own:
+            self._put(pair, "w", tid, pair.number("common_pid"))
 
-    def _switches(self, one: _Event) -> None:
-        last, following = one.number("prev_pid"), one.number("next_pid")
+    def _switches(self, pair: _Event) -> None:
+        last, following = pair.number("prev_pid"), pair.number("next_pid")
         if last in self._own:
-            self._named(one, last, "prev")
-            state = one.number("prev_state")
+            self._named(pair, last, "prev")
+            state = pair.number("prev_state")
             ended, waits = state & _DEAD, state and not state & _PREEMPTED
             left = _ENDED if ended else 0 if not waits else _SLEEPS if state & _SLEEPS else _LOCKED
-            self._put(one, "o", last, left, following)
+            self._put(pair, "o", last, left, following)
         if following in self._own:
-            self._named(one, following, "next")
-            self._put(one, "i", following)
+            self._named(pair, following, "next")
+            self._put(pair, "i", following)
         elif last in self._own:
-            self._put(one, "r", following, one.number("next_prio"), 0, 0, one.text("next_comm"))
+            self._put(pair, "r", following, pair.number("next_prio"), 0, 0, pair.text("next_comm"))
 
-    def _named(self, one: _Event, tid: int, which: str) -> None:
-        now = one.text(f"{which}_comm"), one.number(f"{which}_prio")
+    def _named(self, pair: _Event, tid: int, which: str) -> None:
+        now = pair.text(f"{which}_comm"), pair.number(f"{which}_prio")
         if self._names.get(tid) != now:
             self._names[tid] = now
-            self._put(one, "n", tid, 0, now[1], 0, now[0])
+            self._put(pair, "n", tid, 0, now[1], 0, now[0])

@@ -51,7 +51,7 @@ class ProgramParameters(Parameters):
     def wanted(self) -> Program:
         """The program as it runs."""
         changed = {"runs_for": self.runs_for, "warm_up": self.warm_up}
-        return self.program.model_copy(update={name: one for name, one in changed.items() if one is not None})
+        return self.program.model_copy(update={name: number for name, number in changed.items() if number is not None})
 
 
 def command(program: Program, place: str, folder: str, *, beside: bool = False) -> Command:
@@ -104,7 +104,7 @@ class _Program(Instrument):
     def read(self, parameters: ProgramParameters, outcome: Outcome, *, cpus: int) -> Measurement:  # noqa: ARG002
         program = parameters.wanted
         report = read_report(outcome.files.get(f"{NAME}.report", ""))
-        said = {one: outcome.files.get(f"{NAME}.{one}", "") for one in ("out", "err")}
+        said = {name: outcome.files.get(f"{NAME}.{name}", "") for name in ("out", "err")}
         require_whole(program, report, said, outcome)
         measured = _traced(program, outcome) if TRACE in outcome.files else _of_jobs(program, outcome, report)
         own = _printed(program, outcome, report, NAME)
@@ -132,7 +132,9 @@ def _of_jobs(program: Program, outcome: Outcome, report: Report) -> Measurement:
     if LOG not in outcome.files:
         why = outcome.facts.get(NOT_SEEN, "this board does not note the jobs of programs")
         return Measurement(absent={f"{task.name} response": why for task in program.tasks})
-    architecture = next((one for one in ARCHITECTURES if one.name == outcome.facts.get(PROCESSOR)), AMD64)
+    architecture = next(
+        (architecture for architecture in ARCHITECTURES if architecture.name == outcome.facts.get(PROCESSOR)), AMD64
+    )
     ticks = outcome.facts.get(TICKS, "")
     trace = read(outcome.files[LOG], architecture)
     return judged(program, trace, report, int(ticks) if ticks.isdecimal() else 0)
@@ -153,11 +155,11 @@ def _traced(program: Program, outcome: Outcome) -> Measurement:
 def _printed(program: Program, outcome: Outcome, report: Report, name: str) -> list[Series]:
     """What it says itself, in the files of a run."""
     found: list[Series] = []
-    for one in program.outputs:
-        where = {"stdout": f"{name}.out", "stderr": f"{name}.err"}.get(one.from_, f"{name}.file.{one.from_}")
-        if where not in outcome.files or one.from_ in report.unleft:
-            raise RunFailed(f"{program.name} left no file {one.from_} in {files.folder_of(program)}")
-        found += series(one, outcome.files[where])
+    for output in program.outputs:
+        where = {"stdout": f"{name}.out", "stderr": f"{name}.err"}.get(output.from_, f"{name}.file.{output.from_}")
+        if where not in outcome.files or output.from_ in report.unleft:
+            raise RunFailed(f"{program.name} left no file {output.from_} in {files.folder_of(program)}")
+        found += series(output, outcome.files[where])
     return found
 
 

@@ -67,7 +67,7 @@ def release_point(thread: Thread, call: str | None = None) -> Point | None:
     """Where it waits most often; of the points of a system call, where one is named. None where it never waits."""
     counted = waits_of(thread)
     chosen = [(times, point) for point, times in counted.items() if call in (None, point.call)]
-    return max(chosen, default=(0, None), key=lambda one: one[0])[1]
+    return max(chosen, default=(0, None), key=lambda pair: pair[0])[1]
 
 
 class _Release:
@@ -197,8 +197,8 @@ def skipped(some: Sequence[Job], period_ns: int) -> list[int]:
 def row_of_misses(missed: Sequence[bool]) -> int:
     """The longest row of deadlines missed one after the other."""
     longest = row = 0
-    for one in missed:
-        row = row + 1 if one else 0
+    for flag in missed:
+        row = row + 1 if flag else 0
         longest = max(longest, row)
     return longest
 
@@ -212,7 +212,7 @@ def most_missed(missed: Sequence[bool], window: int) -> int:
 def timer_thread(job: Job, trace: Trace) -> Running | None:
     """The thread of the kernel in which a job's timer expired; None where an interrupt did it, or nobody knows."""
     running = trace.cpus.get(job.released_on, ())
-    at = bisect_right(running, job.expired_ns, key=lambda one: one.ns)
+    at = bisect_right(running, job.expired_ns, key=lambda pair: pair.ns)
     last = running[at - 1] if at and job.expired_in else None
     return last if last and last.tid == job.expired_in and last.name.startswith(_TIMER_THREADS) else None
 
@@ -229,7 +229,7 @@ def parts(job: Job, thread: Thread, trace: Trace) -> list[LatePart]:
     found = [*_joined(_parts(job, thread, trace))]
     if len(found) > _MOST_PARTS:
         rest = found[_MOST_PARTS - 1 :]
-        lasted = sum(one.duration_ns for one in rest)
+        lasted = sum(late_part.duration_ns for late_part in rest)
         found[_MOST_PARTS - 1 :] = [
             LatePart(source="untold", begin_ns=rest[0].begin_ns, duration_ns=lasted, name=f"{len(rest)} further parts")
         ]
@@ -290,14 +290,14 @@ def _parts(job: Job, thread: Thread, trace: Trace) -> Iterator[LatePart]:
 def _joined(some: Iterator[LatePart]) -> Iterator[LatePart]:
     """Parts of the same kind that follow each other are one."""
     last: LatePart | None = None
-    for one in some:
-        if not one.duration_ns:
+    for late_part in some:
+        if not late_part.duration_ns:
             continue
-        if last and (last.source, last.name) == (one.source, one.name):
-            last = last.model_copy(update={"duration_ns": last.duration_ns + one.duration_ns})
+        if last and (last.source, last.name) == (late_part.source, late_part.name):
+            last = last.model_copy(update={"duration_ns": last.duration_ns + late_part.duration_ns})
             continue
         if last:
             yield last
-        last = one
+        last = late_part
     if last:
         yield last

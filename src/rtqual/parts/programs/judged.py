@@ -95,7 +95,7 @@ def judged(program: Program, trace: Trace, report: Report, ticks_per_s: int = 0)
         series += _series(one)
         scalars |= _scalars(one)
         late += _late(one, trace)
-    scalars |= {f"kernel thread {clean(one.name)}": Scalar(value=one.after, unit="1") for one in report.raised}
+    scalars |= {f"kernel thread {clean(raised.name)}": Scalar(value=raised.after, unit="1") for raised in report.raised}
     cautions = [*_shared(trace), *_unlocked(report)]
     cautions += [text for one in found.values() for text in _cautions(one, trace, ticks_per_s)]
     return Measurement(tuple(series), scalars, tuple(problems), absent, tuple(late), tuple(cautions))
@@ -114,20 +114,20 @@ def _in_order(tasks: Sequence[Task]) -> Iterator[Task]:
 
 def _thread_of(task: Task, trace: Trace) -> tuple[Thread | None, str]:
     """Or why there is none."""
-    fitting = [one for one in trace.threads.values() if _fits(task, one)]
-    fitting.sort(key=lambda one: one.order)
+    fitting = [thread for thread in trace.threads.values() if _fits(task, thread)]
+    fitting.sort(key=lambda thread: thread.order)
     if task.nth is not None:
         fitting = fitting[task.nth - 1 : task.nth]
     if len(fitting) == 1:
         return fitting[0], ""
     if fitting:
-        which = listed([_named(one) for one in fitting[:_SHOWN]])
+        which = listed([_named(thread) for thread in fitting[:_SHOWN]])
         return (
             None,
             f"task {task.name}: {count(len(fitting), 'thread')} fit it ({which}): say nth, priority or waits_at",
         )
-    there = sorted(trace.threads.values(), key=lambda one: one.prio)[:_SHOWN]
-    has = listed([_named(one) for one in there]) or "none"
+    there = sorted(trace.threads.values(), key=lambda thread: thread.prio)[:_SHOWN]
+    has = listed([_named(thread) for thread in there]) or "none"
     return None, f"task {task.name}: no thread fits it; the program's threads were {has}"
 
 
@@ -242,7 +242,7 @@ def _shared(trace: Trace) -> Iterator[str]:
             at.setdefault(thread.priority, []).append(thread)
     for priority, some in sorted(at.items(), reverse=True):
         if len(some) > 1:
-            names = listed([clean(one.name) for one in some[:_SHOWN]])
+            names = listed([clean(thread.name) for thread in some[:_SHOWN]])
             yield (
                 f"{names} share priority {priority} under SCHED_RR: each may hold the others up for a whole slice, "
                 "100 ms unless the kernel is told otherwise"

@@ -55,9 +55,9 @@ _LONGEST = 26  # characters of a candidate's name
 
 def jobs_plot(worst: Mapping[str, LateSample], deadline_ns: int | None, ident: str, alt: str) -> str:
     """A lane a candidate."""
-    end_ns = 1.04 * max(deadline_ns or 0, *(one.value_ns for one in worst.values()))
+    end_ns = 1.04 * max(deadline_ns or 0, *(late_sample.value_ns for late_sample in worst.values()))
     scale, unit = step(end_ns, "ns")
-    seen = [part for one in worst.values() for part in one.parts if part.duration_ns >= _SEEN * end_ns]
+    seen = [part for late_sample in worst.values() for part in late_sample.parts if part.duration_ns >= _SEEN * end_ns]
     kinds = list(dict.fromkeys(KINDS[part.source] for part in seen))
     handles: list[Line2D | Patch] = []
     for kind in kinds:
@@ -75,10 +75,10 @@ def jobs_plot(worst: Mapping[str, LateSample], deadline_ns: int | None, ident: s
         axes.yaxis.set_major_locator(FixedLocator(range(len(names))))
         axes.yaxis.set_major_formatter(FixedFormatter(names))
         grid(axes, even_ticks(axes.xaxis, 0, end_ns, most=6, scale=scale))
-        for place, one in enumerate(worst.values()):
+        for place, sample in enumerate(worst.values()):
             for kind in kinds:
                 colour, hatch = _COLOURS.get(kind, _REST)
-                spans = [(part.begin_ns, part.duration_ns) for part in one.parts if KINDS[part.source] == kind]
+                spans = [(part.begin_ns, part.duration_ns) for part in sample.parts if KINDS[part.source] == kind]
                 axes.broken_barh(
                     spans, (place - 0.36, 0.72), facecolor=colour, hatch=hatch or None, edgecolor=PAPER, linewidth=0
                 )

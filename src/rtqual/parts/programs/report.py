@@ -45,7 +45,9 @@ class Report:
     @property
     def lasted_ns(self) -> int:
         """From its start to the last that is known of it."""
-        last = max((one for one in (self.begin, self.end, self.ready) if one is not None), default=self.started or 0)
+        last = max(
+            (number for number in (self.begin, self.end, self.ready) if number is not None), default=self.started or 0
+        )
         return last - (self.started or 0)
 
     @property
@@ -79,5 +81,5 @@ def read_report(text: str) -> Report:
                 found[word][when] = (int(a), int(b))
         except ValueError:
             raise RunFailed(f"what was said of the program's run is damaged: {line[:60]!r}; run it again") from None
-    whole: dict[str, Any] = {name: tuple(one) if isinstance(one, list) else one for name, one in found.items()}
+    whole: dict[str, Any] = {name: tuple(item) if isinstance(item, list) else item for name, item in found.items()}
     return Report(**whole)

@@ -98,20 +98,22 @@ def _traced(program: Program, outcome: Outcome) -> tuple[Trace, str]:
     if TRACE in outcome.files:
         return read(as_log(outcome.files[TRACE], of_this_machine()), of_this_machine()), TRACED
     if LOG not in outcome.files:
-        said = {one: outcome.files.get(f"{NAME}.{one}", "") for one in ("err", "out")}
+        said = {name: outcome.files.get(f"{NAME}.{name}", "") for name in ("err", "out")}
         require_whole(program, read_report(outcome.files.get(f"{NAME}.report", "")), said, outcome)
         raise RunFailed(outcome.facts.get(NOT_SEEN, "this board does not note the jobs of programs"))
-    architecture = next((one for one in ARCHITECTURES if one.name == outcome.facts.get(PROCESSOR)), AMD64)
+    architecture = next(
+        (architecture for architecture in ARCHITECTURES if architecture.name == outcome.facts.get(PROCESSOR)), AMD64
+    )
     return read(outcome.files[LOG], architecture), NAME
 
 
 def _named(mission: Mission, name: str | None) -> Program:
-    names = [one.name for one in mission.programs]
+    names = [program.name for program in mission.programs]
     if not names:
         raise BadInput(f"{mission.path}: has no [[program]] to look at (docs/programs.md)")
     if name is not None and name not in names:
         raise BadInput(f"{mission.path}: has no program {name!r}, but {', '.join(names)}")
-    return next(one for one in mission.programs if name in (None, one.name))
+    return next(program for program in mission.programs if name in (None, program.name))
 
 
 def _cell(mission: Mission, program: Program, candidate: str | None) -> Cell:
@@ -139,7 +141,7 @@ def threads_of(trace: Trace) -> tuple[tuple[Seen, ...], tuple[Thread, ...]]:
         wakers = Counter(job.by for job in some if not job.timed)
         known = [trace.threads[tid].name for tid, _ in wakers.most_common() if tid in trace.threads]
         seen.append(Seen(thread, point, tuple(some), tuple(dict.fromkeys(known))))
-    seen.sort(key=lambda one: (one.thread.prio, one.thread.order))
+    seen.sort(key=lambda seen: (seen.thread.prio, seen.thread.order))
     return tuple(seen), tuple(others)
 
 
@@ -179,9 +181,9 @@ def _which(one: Seen, seen: Sequence[Seen], *, alone: bool) -> list[str]:
     return lines if len(same) == 1 else [*lines, f"nth = {same.index(one) + 1}"]
 
 
-def _by(one: Seen) -> str:
-    by = f", by {', '.join(one.wakers[:3])}" if one.wakers else ""
-    return f"  # at {one.point}{by}"
+def _by(seen: Seen) -> str:
+    by = f", by {', '.join(seen.wakers[:3])}" if seen.wakers else ""
+    return f"  # at {seen.point}{by}"
 
 
 def _round(period_ns: int) -> str:

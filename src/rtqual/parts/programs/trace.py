@@ -232,13 +232,13 @@ def read(text: str, architecture: Architecture) -> Trace:
 
 def ran(running: Sequence[Running], begin_ns: int, end_ns: int) -> Iterator[tuple[int, int, Running | None]]:
     """Who ran in between, without a gap: begin, end and the thread; None where nothing was noted."""
-    first = bisect_right(running, begin_ns, key=lambda one: one.ns)
+    first = bisect_right(running, begin_ns, key=lambda row: row.ns)
     at, last = begin_ns, running[first - 1] if first else None
     for number in range(first, len(running)):
-        one = running[number]
-        if one.ns >= end_ns:
+        pair = running[number]
+        if pair.ns >= end_ns:
             break
-        yield at, one.ns, last
-        at, last = one.ns, one
+        yield at, pair.ns, last
+        at, last = pair.ns, pair
     if at < end_ns:
         yield at, end_ns, last

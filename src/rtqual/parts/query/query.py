@@ -125,7 +125,7 @@ def query(sql: str, folders: Sequence[Path]) -> Answer:
         with _bounded(connection):
             try:
                 answer = connection.execute(statement)
-                columns = tuple(str(one[0]) for one in answer.description or ())
+                columns = tuple(str(pair[0]) for pair in answer.description or ())
                 rows = answer.fetchmany(ROWS + 1)
             except duckdb.InterruptException:
                 raise BadInput(f"the query took more than {_TIME_S:.0f} s: narrow it with WHERE") from None
@@ -176,10 +176,10 @@ def _named(folders: Sequence[Path]) -> list[tuple[str, Path]]:
         if not folder.is_dir():
             raise BadInput(f"{folder}: no folder there: give those of campaigns")
         whole = (folder / kept.CAMPAIGN).exists() or (folder / kept.RECORDS).exists()
-        inside = [] if whole else [one for one in sorted(folder.iterdir()) if not one.is_symlink()]
-        every += [one for one in inside if (one / kept.CAMPAIGN).exists()] or [folder]
+        inside = [] if whole else [path for path in sorted(folder.iterdir()) if not path.is_symlink()]
+        every += [path for path in inside if (path / kept.CAMPAIGN).exists()] or [folder]
     every = list(dict.fromkeys(every))
-    short = [one.resolve().name for one in every]
+    short = [path.resolve().name for path in every]
     return list(zip(short if len(set(short)) == len(short) else map(str, every), every, strict=True))
 
 
@@ -192,17 +192,17 @@ def _load(connection: duckdb.DuckDBPyConnection, named: Sequence[tuple[str, Path
         _in_time(folder, end_s)
         if (folder / kept.CAMPAIGN).exists():
             campaign = kept.load(folder)
-            records += [(name, one) for one in campaign.result.records]
+            records += [(name, record) for record in campaign.result.records]
             verdicts += _verdicts(name, campaign) if "verdicts" in sql else []
         else:
             for path in find(folder):
                 _in_time(path, end_s)
                 records.append((name, read(path)))
-    rows = [_row(number, name, one) for number, (name, one) in enumerate(records)]
+    rows = [_row(number, name, record) for number, (name, record) in enumerate(records)]
     connection.execute("CREATE SCHEMA kept")
     _table(connection, "records", _RECORDS, rows)
     _table(connection, "verdicts", _VERDICTS, verdicts)
-    _samples(connection, [one for _, one in records] if "samples" in sql or "boards" in sql else [])
+    _samples(connection, [record for _, record in records] if "samples" in sql or "boards" in sql else [])
 
 
 def _in_time(path: Path, end_s: float) -> None:
@@ -231,7 +231,7 @@ def _row(number: int, campaign: str, record: Record) -> dict[str, object]:
         "timing": manifest.timing.value,
         "started": _time(made.started),
         "problems": manifest.problems,
-        "scalars": {name: one.value for name, one in manifest.scalars.items()},
+        "scalars": {name: scalar.value for name, scalar in manifest.scalars.items()},
         **{name: getattr(made, name) for name in ("wall_s", "kernel", "rtqual", "facts")},
         **{
             name: getattr(inputs, name)
@@ -248,20 +248,20 @@ def _time(text: str | None) -> str | None:
 
 
 def _samples(connection: duckdb.DuckDBPyConnection, records: Sequence[Record]) -> None:
-    every = [(number, one) for number, record in enumerate(records) for one in record.series]
+    every = [(number, series) for number, record in enumerate(records) for series in record.series]
     rows: list[dict[str, object]] = [
-        {"number": n, "id": number, "series": one.info.name, "unit": one.info.unit, "kind": one.info.kind.value,
-         "cpu": one.info.cpu}
-        for n, (number, one) in enumerate(every)
+        {"number": n, "id": number, "series": series.info.name, "unit": series.info.unit,
+         "kind": series.info.kind.value, "cpu": series.info.cpu}
+        for n, (number, series) in enumerate(every)
     ]  # fmt: skip
     _table(connection, "kept.series", _SERIES, rows)
-    beyond = [(n, one.info) for n, (_, one) in enumerate(every) if one.info.overflow]
+    beyond = [(n, series.info) for n, (_, series) in enumerate(every) if series.info.overflow]
     columns = {
         "number": np.concatenate(
             [np.empty(0, np.int64), *(np.full(len(s.values), n) for n, (_, s) in enumerate(every))]
         ),
-        "value": np.concatenate([np.empty(0, np.int64), *(one.values for _, one in every)]),
-        "count": np.concatenate([np.empty(0, np.int64), *(one.counts for _, one in every)]),
+        "value": np.concatenate([np.empty(0, np.int64), *(series.values for _, series in every)]),
+        "count": np.concatenate([np.empty(0, np.int64), *(series.counts for _, series in every)]),
     }
     connection.register("given", columns)
     connection.execute("CREATE TABLE kept.histograms AS SELECT *, false AS beyond FROM given")
@@ -276,16 +276,17 @@ def _samples(connection: duckdb.DuckDBPyConnection, records: Sequence[Record]) -
 def _verdicts(campaign: str, its: kept.Kept) -> Iterator[dict[str, object]]:
     """A row a requirement, and one for a candidate without any."""
     for verdict in evidence_of(its).verdicts:
-        for one in verdict.standings:
+        for standing in verdict.standings:
             row: dict[str, object] = {
                 "campaign": campaign, "board": verdict.board, "ground": verdict.ground.value,
-                "candidate": one.candidate, "rank": one.rank, "score": one.total, "may_fly": one.may_fly.value,
+                "candidate": standing.candidate, "rank": standing.rank, "score": standing.total,
+                "may_fly": standing.may_fly.value,
             }  # fmt: skip
-            for gate in one.gates:
+            for gate in standing.gates:
                 figure = gate.measured
                 yield row | {
                     "requirement": gate.requirement, "outcome": gate.outcome.value, "reason": gate.reason,
                     "measured": figure.value if figure else None, "unit": figure.unit if figure else None,
                 }  # fmt: skip
-            if not one.gates:
+            if not standing.gates:
                 yield row

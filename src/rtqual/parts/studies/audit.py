@@ -71,7 +71,7 @@ def audit(study: Study) -> Audit:
     for rule in study.rules:
         for column, formula in rule.columns.items():
             figures = list(_test(study, rule, column, formula))
-            tested |= {one.path for one in figures}
+            tested |= {tested.path for tested in figures}
             for path, finding in _misprints(study, rule, figures, formula):
                 found.setdefault(path, finding)  # the first rule that it breaks says what it should be
     judged = [claim for claim in study.claims if claim.check]
@@ -106,66 +106,66 @@ def _test(study: Study, rule: Rule, column: str, formula: str) -> Iterator[_Test
 def _misprints(
     study: Study, rule: Rule, figures: Sequence[_Tested], formula: str
 ) -> Iterator[tuple[tuple[str, ...], Finding]]:
-    for one in figures:
-        if one.holds and not _borrowed(figures, one):
+    for tested in figures:
+        if tested.holds and not _borrowed(figures, tested):
             continue
-        named = _name(study, rule, one, figures, formula)
-        right = related(one.relation, recomputed(one.recomputed, one.printed))
+        named = _name(study, rule, tested, figures, formula)
+        right = related(tested.relation, recomputed(tested.recomputed, tested.printed))
         about = Circumstances(
             right=right,
-            where=_where(study, rule, formula, one),
+            where=_where(study, rule, formula, tested),
             neighbour=_title_of(study, named.row),
             instead=rule.instead_says,
-            also=[_row_title(study, other.path) for other in _hidden_shifts(figures, one, named)],
+            also=[_row_title(study, other.path) for other in _hidden_shifts(figures, tested, named)],
             note=rule.note,
         )
-        table = study.table(one.path[0])
+        table = study.table(tested.path[0])
         yield (
-            one.path,
+            tested.path,
             Finding(
                 study=study.key,
                 place=table.place,
                 table=table.id,
-                row=_row_title(study, one.path),
-                column=one.path[2],
-                printed=plain(one.printed.value),
-                recomputed=one.recomputed,
+                row=_row_title(study, tested.path),
+                column=tested.path[2],
+                printed=plain(tested.printed.value),
+                recomputed=tested.recomputed,
                 recomputed_text=right,
                 kind=named.kind,
-                explanation=explain(named, plain(one.printed.value), about),
+                explanation=explain(named, plain(tested.printed.value), about),
             ),
         )
 
 
-def _borrowed(figures: Sequence[_Tested], one: _Tested) -> bool:
+def _borrowed(figures: Sequence[_Tested], tested: _Tested) -> bool:
     """Whether a figure that rounding allows is a neighbour's to more digits than chance would give."""
-    unit = Decimal(1).scaleb(exponent(one.printed.value))
-    sharp = len(one.printed.value.as_tuple().digits) >= _TELLING
-    return sharp and one.recomputed.high - one.recomputed.low >= _MANY * unit and _of_a_neighbour(figures, one)
+    unit = Decimal(1).scaleb(exponent(tested.printed.value))
+    sharp = len(tested.printed.value.as_tuple().digits) >= _TELLING
+    return sharp and tested.recomputed.high - tested.recomputed.low >= _MANY * unit and _of_a_neighbour(figures, tested)
 
 
-def _of_a_neighbour(figures: Sequence[_Tested], one: _Tested) -> bool:
+def _of_a_neighbour(figures: Sequence[_Tested], tested: _Tested) -> bool:
     """Whether a row prints, to the digit, the figure of the row above or below and not its own."""
-    printed = one.printed.value
-    if one.relation != "==" or rounds_to(one.recomputed.value, printed):
+    printed = tested.printed.value
+    if tested.relation != "==" or rounds_to(tested.recomputed.value, printed):
         return False
-    return any(rounds_to(near.recomputed.value, printed) for near in _neighbours(figures, one))
+    return any(rounds_to(near.recomputed.value, printed) for near in _neighbours(figures, tested))
 
 
-def _name(study: Study, rule: Rule, one: _Tested, figures: Sequence[_Tested], formula: str) -> Named:
-    if one.relation != "==":
+def _name(study: Study, rule: Rule, tested: _Tested, figures: Sequence[_Tested], formula: str) -> Named:
+    if tested.relation != "==":
         return Named(Kind.IMPOSSIBLE)
-    column = one.path[2]
-    instead = _evaluate(study, rule, rule.instead[column], one.names) if column in rule.instead else None
-    neighbours = {".".join(other.path): other.recomputed for other in _neighbours(figures, one)}
-    otherwise = Kind.COPY if figure_named(formula.format_map(one.names)) else Kind.DIFFERENCE
-    return name(Wrong(one.printed, one.recomputed, neighbours, instead, otherwise))
+    column = tested.path[2]
+    instead = _evaluate(study, rule, rule.instead[column], tested.names) if column in rule.instead else None
+    neighbours = {".".join(other.path): other.recomputed for other in _neighbours(figures, tested)}
+    otherwise = Kind.COPY if figure_named(formula.format_map(tested.names)) else Kind.DIFFERENCE
+    return name(Wrong(tested.printed, tested.recomputed, neighbours, instead, otherwise))
 
 
-def _neighbours(figures: Sequence[_Tested], one: _Tested) -> list[_Tested]:
+def _neighbours(figures: Sequence[_Tested], tested: _Tested) -> list[_Tested]:
     """The figures above and below: all names but the last are the same."""
-    column = [other for other in figures if _but_last(other.names) == _but_last(one.names)]
-    place = column.index(one)
+    column = [other for other in figures if _but_last(other.names) == _but_last(tested.names)]
+    place = column.index(tested)
     return [column[n] for n in (place - 1, place + 1) if 0 <= n < len(column)]
 
 
@@ -173,13 +173,13 @@ def _but_last(names: Names) -> list[str]:
     return list(names.values())[:-1]
 
 
-def _hidden_shifts(figures: Sequence[_Tested], one: _Tested, named: Named) -> Iterator[_Tested]:
+def _hidden_shifts(figures: Sequence[_Tested], tested: _Tested, named: Named) -> Iterator[_Tested]:
     """Of a column with a row shift: other rows that print a neighbour's figure, which rounding alone would allow."""
     if named.kind != Kind.ROW_SHIFT:
         return
     for other in figures:
         hidden = other.holds and _of_a_neighbour(figures, other) and not _borrowed(figures, other)
-        if hidden and other.path[0] == one.path[0]:
+        if hidden and other.path[0] == tested.path[0]:
             yield other
 
 
@@ -293,12 +293,13 @@ def _evaluate(study: Study, rule: Rule, formula: str, names: Names) -> Rounded:
     return evaluate(formula.format_map(names), lookup)
 
 
-def _where(study: Study, rule: Rule, formula: str, one: _Tested) -> str:
+def _where(study: Study, rule: Rule, formula: str, tested: _Tested) -> str:
     """What was computed, in words, with its place where that is not the figure's own."""
-    source = study.table((rule.source or rule.at).format_map(one.names).split(".")[0])
-    elsewhere = source.place != study.table(one.path[0]).place
+    source = study.table((rule.source or rule.at).format_map(tested.names).split(".")[0])
+    elsewhere = source.place != study.table(tested.path[0]).place
     what = (
-        rule.says.format_map({**one.names, "column": one.path[2]}) or split_relation(formula.format_map(one.names))[1]
+        rule.says.format_map({**tested.names, "column": tested.path[2]})
+        or split_relation(formula.format_map(tested.names))[1]
     )
     return f"{what} in {source.place}" if elsewhere or not rule.says else what
 
@@ -315,4 +316,4 @@ def _title_of(study: Study, path: str) -> str:
 def _titles(study: Study, names: Names) -> str:
     """The rows among the names as the study calls them, other names as they are."""
     rows = {study.row_name(table, row): table.row_title(row) for table in study.tables for row in table.rows}
-    return listed([rows.get(one, one) for one in names.values()])
+    return listed([rows.get(text, text) for text in names.values()])

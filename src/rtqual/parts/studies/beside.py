@@ -60,15 +60,15 @@ def beside(key: str, table_id: str) -> Beside:
 def matching(instrument: str, load: str, cpus: int) -> Iterator[Beside]:
     """For each study the table of what an instrument measures under a load, of as many CPUs where it can be."""
     for source in studies():
-        tables = [one for key, one in source.measured.items() if key[:2] == (instrument, load)]
+        tables = [table for key, table in source.measured.items() if key[:2] == (instrument, load)]
         if tables:
-            yield beside(source.key, min(tables, key=lambda one: one.cpus != cpus).id)
+            yield beside(source.key, min(tables, key=lambda table: table.cpus != cpus).id)
 
 
 def findings(source: Study, row: str, table: Table) -> Iterator[Finding]:
     """Those of the audit on a system's figures of a table, and on the differences that follow from them."""
     for line in source.named(table, row):
-        yield from (one.finding for _, one in _figures(source, table, line) if one.finding)
+        yield from (published.finding for _, published in _figures(source, table, line) if published.finding)
 
 
 def _figures(source: Study, table: Table, line: tuple[Cell, ...]) -> Iterator[tuple[str, Published]]:
@@ -92,4 +92,6 @@ def _published(source: Study, table: Table, line: tuple[Cell, ...], column: str)
 @cache
 def _findings(key: str) -> Mapping[tuple[str, str, str], Finding]:
     """By table, row and column; only figures, not claims."""
-    return {(one.table, one.row, one.column): one for one in audit(study(key)).findings if one.table}
+    return {
+        (finding.table, finding.row, finding.column): finding for finding in audit(study(key)).findings if finding.table
+    }

@@ -59,21 +59,33 @@ def beside(material: Material) -> Iterator[Block]:
 
 def _misprints(material: Material) -> Iterator[Table]:
     """Of the candidates whose figures a study printed."""
-    found = [(name, one) for name in material.published for one in misprints(material.mission, name)]
+    found = [(name, finding) for name in material.published for finding in misprints(material.mission, name)]
     if found:
         yield material.numbering.table(
             "Figures the study printed of the candidates that do not follow from its others; no verdict uses them. "
             "In brackets what rounding leaves open",
             [*texts("Candidate", "Where", "Figure"), *numbers("Printed", "Recomputed"), *texts("Kind")],
             [
-                [*map(Cell, (clean(name), one.place, _with_unit(one), one.printed, one.recomputed_text, one.kind))]
-                for name, one in found
+                [
+                    *map(
+                        Cell,
+                        (
+                            clean(name),
+                            finding.place,
+                            _with_unit(finding),
+                            finding.printed,
+                            finding.recomputed_text,
+                            finding.kind,
+                        ),
+                    )
+                ]
+                for name, finding in found
             ],
         )
 
 
-def _with_unit(one: Finding) -> str:
-    return f"{readable(one.column)} [{study(one.study).table(one.table).unit_of(one.column)}]"
+def _with_unit(finding: Finding) -> str:
+    return f"{readable(finding.column)} [{study(finding.study).table(finding.table).unit_of(finding.column)}]"
 
 
 def _measured(material: Material) -> Iterator[list[Summary]]:

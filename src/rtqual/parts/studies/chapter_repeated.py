@@ -24,7 +24,7 @@ _MOST_ORDERS = 12
 def repeated(material: Material) -> Iterator[Block]:
     """Nothing where nothing that was measured stands for a system of a study."""
     summaries = material.evidence.summaries
-    found = [compare(one.key, material.mission, summaries) for one in studies()]
+    found = [compare(study.key, material.mission, summaries) for study in studies()]
     found = [one for one in found if one.pairs]
     if found:
         yield Paragraph(_READ)
@@ -59,10 +59,10 @@ def _orders(one: Repeated) -> Iterator[Block]:
     yield from bullets("Not as printed", [*map(_order, against[:_MOST_ORDERS]), *more])
 
 
-def _order(one: Order) -> str:
-    first, second = one.pairs
-    printed, other = (first, second) if one.printed < 0 else (second, first)
-    measured = {-1: f"larger of {first.measured}", 0: "equal", 1: f"larger of {second.measured}"}[one.measured]
+def _order(order: Order) -> str:
+    first, second = order.pairs
+    printed, other = (first, second) if order.printed < 0 else (second, first)
+    measured = {-1: f"larger of {first.measured}", 0: "equal", 1: f"larger of {second.measured}"}[order.measured]
     beside = f"{first.measured} and {second.measured}"
     said = f"printed larger of {printed.printed} than of {other.printed}, measured {measured}"
-    return f"{one.what}, {beside}: {said}" + (f" ({one.doubt})" if one.doubt else "")
+    return f"{order.what}, {beside}: {said}" + (f" ({order.doubt})" if order.doubt else "")

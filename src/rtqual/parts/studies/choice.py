@@ -36,7 +36,7 @@ def _stated(source: Study, row: str) -> Iterator[tuple[str, NeedCheck]]:
 
 def _published(mission: Mission) -> dict[str, tuple[str, str]]:
     """Candidate -> study and row."""
-    return {one.name: systems()[one.published] for one in mission.candidates if one.published}
+    return {candidate.name: systems()[candidate.published] for candidate in mission.candidates if candidate.published}
 
 
 def with_choice(mission: Mission, evidence: Evidence) -> Evidence:
@@ -46,14 +46,15 @@ def with_choice(mission: Mission, evidence: Evidence) -> Evidence:
         return evidence
     source = study(next(key for key, _ in rows.values()))  # the mission model allows only one
     verdicts = [
-        _with_study(source, mission, evidence, one) if one.board == PUBLISHED else one for one in evidence.verdicts
+        _with_study(source, mission, evidence, verdict) if verdict.board == PUBLISHED else verdict
+        for verdict in evidence.verdicts
     ]
     return replace(evidence, verdicts=tuple(verdicts))
 
 
 def _with_study(source: Study, mission: Mission, evidence: Evidence, verdict: Verdict) -> Verdict:
     rows = {name: row for name, (_, row) in _published(mission).items()}
-    wrong = [one for name in rows for one in misprints(mission, name)]
+    wrong = [finding for name in rows for finding in misprints(mission, name)]
     first, *others = [*_choice(source, mission, evidence, verdict, rows), ""]
     return replace(
         verdict,
@@ -68,18 +69,18 @@ def misprints(mission: Mission, candidate: str) -> list[Finding]:
     key, row = _published(mission)[candidate]
     source = study(key)
     tables = [table for table in source.measured.values() if row in source.rows_of(table)]
-    return [one for table in tables for one in findings(source, row, table)]
+    return [finding for table in tables for finding in findings(source, row, table)]
 
 
 def _choice(
     source: Study, mission: Mission, evidence: Evidence, verdict: Verdict, rows: Mapping[str, str]
 ) -> Iterator[str]:
     fit = (Outcome.MET, Outcome.UNASKED)
-    may = [one for one in verdict.standings if one.may_fly in fit and one.total is not None]
+    may = [standing for standing in verdict.standings if standing.may_fly in fit and standing.total is not None]
     chosen = next((name for name, row in rows.items() if source.choice and row == source.choice.chosen), None)
     if source.choice is None or chosen is None or not may:
         return
-    totals = {one.candidate: one.total or 0.0 for one in may}
+    totals = {standing.candidate: standing.total or 0.0 for standing in may}
     first = may[0].candidate
     verb = "as the study did" if first == chosen else f"where the study chose {chosen}"
     yield f"With correct arithmetic the criteria put {first} first, {verb}: {_scores(totals)}."
@@ -110,9 +111,9 @@ def _as_printed(
     mission: Mission, evidence: Evidence, verdict: Verdict, candidates: tuple[str, ...]
 ) -> Mapping[str, float]:
     """The scores that the study's own differences give, misprints included; empty where it printed none."""
-    measured = {one.group: Measured(one) for one in evidence.summaries if one.group.board == PUBLISHED}
-    cells = Cells(PUBLISHED, tuple(one.candidate for one in verdict.standings), measured, {}, frozenset())
-    criteria = [_printed_criterion(one, cells) for one in mission.criteria]
+    measured = {summary.group: Measured(summary) for summary in evidence.summaries if summary.group.board == PUBLISHED}
+    cells = Cells(PUBLISHED, tuple(standing.candidate for standing in verdict.standings), measured, {}, frozenset())
+    criteria = [_printed_criterion(criterion, cells) for criterion in mission.criteria]
     if criteria == list(mission.criteria):
         return {}
     table = score_table(criteria, cells, candidates)
@@ -128,7 +129,7 @@ def _caveats(source: Study, wrong: list[Finding]) -> Iterator[str]:
     about = source.source
     yield f"Rests on figures that a study printed, not on records of rtqual: {about.title} ({about.author})."
     if wrong:
-        places = listed(list(dict.fromkeys(one.place for one in wrong)))
+        places = listed(list(dict.fromkeys(finding.place for finding in wrong)))
         does = "does" if len(wrong) == 1 else "do"
         yield (
             f"{count(len(wrong), 'figure')} that the study prints of these systems {does} not follow from the others "

@@ -51,11 +51,11 @@ class Pair:
     @property
     def _times(self) -> list[str]:
         """Durations only: figures of other units are no larger or smaller than they."""
-        return [what for what, (one, _) in self.figures.items() if one.unit == "ns"]
+        return [what for what, (figure, _) in self.figures.items() if figure.unit == "ns"]
 
     def _values(self, whats: Sequence[str]) -> tuple[dict[str, float], dict[str, float]]:
         both = {what: self.figures[what] for what in whats}
-        return {what: one.value for what, (one, _) in both.items()}, {what: ns for what, (_, ns) in both.items()}
+        return {what: figure.value for what, (figure, _) in both.items()}, {what: ns for what, (_, ns) in both.items()}
 
 
 def _statistic(what: str) -> str:
@@ -117,20 +117,20 @@ def compare(key: str, mission: Mission, summaries: Sequence[Summary]) -> Repeate
     """Raises BadInput for an unknown study. No pair where nothing of the study was measured."""
     source = study(key)
     apart: list[str] = []
-    whole = [one for one in summaries if one.figures and not one.problems]
-    apart += [f"{one.group}: {one.problems[0]}" for one in summaries if one.problems]
+    whole = [summary for summary in summaries if summary.figures and not summary.problems]
+    apart += [f"{summary.group}: {summary.problems[0]}" for summary in summaries if summary.problems]
     pairs = [*_systems(key, mission, whole, apart), *_operations(key, whole, apart)]
-    pairs = [one for one in pairs if one.figures]
+    pairs = [pair for pair in pairs if pair.figures]
     return Repeated(key, source.source.title, tuple(pairs), tuple(_orders(pairs)), tuple(dict.fromkeys(apart)))
 
 
 def _systems(key: str, mission: Mission, summaries: Sequence[Summary], apart: list[str]) -> Iterator[Pair]:
     for candidate in mission.candidates:
         of, _, system = (candidate.repeats or "").partition("/")
-        own = [one for one in summaries if one.group.candidate == candidate.name]
+        own = [summary for summary in summaries if summary.group.candidate == candidate.name]
         if of != key or not own:
             continue
-        for board in dict.fromkeys(one.group.board for one in own):
+        for board in dict.fromkeys(summary.group.board for summary in own):
             figures: dict[str, tuple[Figure, float]] = {}
             for one in own:
                 if one.group.board == board:
@@ -141,41 +141,41 @@ def _systems(key: str, mission: Mission, summaries: Sequence[Summary], apart: li
             yield Pair(f"{candidate.name}, {board} board", system, board, figures)
 
 
-def _sizes(one: Summary, key: str, system: str, apart: list[str]) -> Iterator[tuple[str, tuple[Figure, float]]]:
+def _sizes(summary: Summary, key: str, system: str, apart: list[str]) -> Iterator[tuple[str, tuple[Figure, float]]]:
     """What a kernel takes, once: a later table repeats an earlier one's."""
-    if one.group.instrument != FOOTPRINT.name:
+    if summary.group.instrument != FOOTPRINT.name:
         return
     for table in study(key).tables:
         for label, row in beside(key, table.id).rows.items() if table.sizes else ():
             if study(key).alias.get(label, slug(label)) == slug(system):
                 for column, name in table.sizes.items():
-                    own = one.figures.get(name)
+                    own = summary.figures.get(name)
                     if own and not own.value > 0:
-                        apart.append(f"{one.group}: {name}: {own.value:g} {own.unit} is no size")
+                        apart.append(f"{summary.group}: {name}: {own.value:g} {own.unit} is no size")
                     elif own and own.unit == row[column].unit:
                         yield f"footprint: {name}", (own, row[column].value)
 
 
-def _is_of(table: Table, one: Summary) -> bool:
-    same = (table.instrument, table.load) == (one.group.instrument, one.group.load)
-    return same and table.cpus in (None, one.group.cpus)
+def _is_of(table: Table, summary: Summary) -> bool:
+    same = (table.instrument, table.load) == (summary.group.instrument, summary.group.load)
+    return same and table.cpus in (None, summary.group.cpus)
 
 
-def _figures(one: Summary, table: Beside, system: str, apart: list[str]) -> dict[str, tuple[Figure, float]]:
-    group, found = one.group, {}
+def _figures(summary: Summary, table: Beside, system: str, apart: list[str]) -> dict[str, tuple[Figure, float]]:
+    group, found = summary.group, {}
     cpus = count(group.cpus, "CPU")
     row = slug(system)
     lines = table.source.named(table.table, row) if row in table.source.rows_of(table.table) else ()
     for label in map(table.table.row_label, lines):
         printed, cpu = table.rows[label], label.partition(_CPU)[2]
-        own = one.per_cpu.get(int(cpu), {}) if cpu else one.figures
+        own = summary.per_cpu.get(int(cpu), {}) if cpu else summary.figures
         for statistic, figure in printed.items():
             what = ", ".join(filter(None, (f"{group.instrument} {under(group.load)}", cpus, cpu and f"CPU {cpu}")))
             if statistic not in own:
                 continue
-            lengths = tuple(n / group.cpus if cpu else n for n in one.conditions.lengths)
-            own_way = replace(one.conditions, lengths=lengths)
-            why = _why_apart(own[statistic], figure.unit) or _unusual(one, table)
+            lengths = tuple(n / group.cpus if cpu else n for n in summary.conditions.lengths)
+            own_way = replace(summary.conditions, lengths=lengths)
+            why = _why_apart(own[statistic], figure.unit) or _unusual(summary, table)
             why = why or unlike_conditions(own_way, table.conditions, statistic)
             if why := why or (f"misprinted: {figure.finding.explanation}" if figure.finding else ""):
                 apart.append(f"{group.candidate}: {what}, {statistic}: {why}")
@@ -184,11 +184,11 @@ def _figures(one: Summary, table: Beside, system: str, apart: list[str]) -> dict
     return found
 
 
-def _unusual(one: Summary, table: Beside) -> str:
+def _unusual(summary: Summary, table: Beside) -> str:
     """What a study does not state was as the instrument has it by default, which is how these studies ran their tools;
     empty where ours was so, too. An interval that is not printed stays open."""
-    usual = all_instruments()[one.group.instrument].parameters().model_dump(mode="json")
-    for name, value in one.conditions.parameters.items():
+    usual = all_instruments()[summary.group.instrument].parameters().model_dump(mode="json")
+    for name, value in summary.conditions.parameters.items():
         if (
             name in usual
             and name not in {*table.conditions.parameters, *LENGTHS, *HARMLESS, "interval"}
@@ -206,34 +206,36 @@ def _why_apart(own: Figure, unit: str) -> str:
 
 
 def _operations(key: str, summaries: Sequence[Summary], apart: list[str]) -> Iterator[Pair]:
-    for one in summaries:
-        probe = all_instruments().get(one.group.instrument)
-        if not isinstance(probe, Probe) or one.group.load != "none":
+    for summary in summaries:
+        probe = all_instruments().get(summary.group.instrument)
+        if not isinstance(probe, Probe) or summary.group.load != "none":
             continue
         for printed in operations(probe.family):
             if printed.source.key != key or not _is_of_space(probe, printed):
                 continue
-            interval = one.conditions.parameters.get("interval") or OWN_INTERVAL_NS
+            interval = summary.conditions.parameters.get("interval") or OWN_INTERVAL_NS
             if printed.interval_ns not in (None, interval):
-                apart.append(f"{one.group}, beside {printed.system}: another interval")
+                apart.append(f"{summary.group}, beside {printed.system}: another interval")
                 continue
-            if why := unlike_conditions(Conditions({}, one.conditions.lengths), printed.conditions, printed.statistic):
-                apart.append(f"{one.group}, beside {printed.system}, {printed.statistic}: {why}")
+            if why := unlike_conditions(
+                Conditions({}, summary.conditions.lengths), printed.conditions, printed.statistic
+            ):
+                apart.append(f"{summary.group}, beside {printed.system}, {printed.statistic}: {why}")
                 continue
             names = {name: f"{name} {printed.statistic}" for name in printed.figures_ns}
-            names |= dict.fromkeys(one.series[:1], printed.statistic)
+            names |= dict.fromkeys(summary.series[:1], printed.statistic)
             both = {
-                name: (one.figures[names[name]], ns)
+                name: (summary.figures[names[name]], ns)
                 for name, ns in printed.figures_ns.items()
-                if name in one.series and names[name] in one.figures
+                if name in summary.series and names[name] in summary.figures
             }
             strange = {name: why for name, (own, _) in both.items() if (why := _why_apart(own, "ns"))}
-            apart += [f"{one.group}: {name}: {why}" for name, why in strange.items()]
+            apart += [f"{summary.group}: {name}: {why}" for name, why in strange.items()]
             figures = {f"{name}: {printed.statistic}": pair for name, pair in both.items() if name not in strange}
-            where = f"{one.group.board} board, {count(one.group.cpus, 'CPU')}"
-            measured = f"{one.group.candidate}, {probe.space}, {where}"
+            where = f"{summary.group.board} board, {count(summary.group.cpus, 'CPU')}"
+            measured = f"{summary.group.candidate}, {probe.space}, {where}"
             hardware = printed.system.rpartition(",")[0]
-            among = f"{one.group.candidate}, {probe.family}, {where}, {hardware}, {printed.statistic}"
+            among = f"{summary.group.candidate}, {probe.family}, {where}, {hardware}, {printed.statistic}"
             yield Pair(measured, printed.system, among, figures)
 
 
@@ -246,7 +248,7 @@ def _orders(pairs: Sequence[Pair]) -> Iterator[Order]:
     for a, b in combinations(pairs, 2):
         if a.among == b.among and a.printed != b.printed:
             orders = (Order(what, (a, b)) for what in a.figures if what in b.figures)
-            yield from (one for one in orders if one.printed)  # else the study's digits tell no order
+            yield from (order for order in orders if order.printed)  # else the study's digits tell no order
 
 
 def _sign(a: float, b: float) -> int:
@@ -255,7 +257,7 @@ def _sign(a: float, b: float) -> int:
 
 def agreement(orders: Sequence[Order]) -> str:
     """'8 of 12 comparisons of two systems agree, 5 of them with intervals that lie apart.'"""
-    agreeing = [one for one in orders if one.agrees]
-    sure = sum(not one.doubt for one in agreeing)
+    agreeing = [order for order in orders if order.agrees]
+    sure = sum(not order.doubt for order in agreeing)
     said = f"{len(agreeing)} of {count(len(orders), 'comparison')} of two systems agree"
     return f"{said}, {sure or 'none'} of them with intervals that lie apart."

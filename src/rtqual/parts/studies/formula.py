@@ -30,8 +30,8 @@ _OF_SEVERAL: Mapping[str, Callable[[Figures], Rounded]] = {
 _OF_ONE: Mapping[str, Callable[[Rounded], Rounded]] = {
     "squared": Rounded.squared,
     "sqrt": Rounded.sqrt,
-    "about": lambda one: Rounded.about(one.value),
-    "almost": lambda one: Rounded.almost(one.value),
+    "about": lambda rounded: Rounded.about(rounded.value),
+    "almost": lambda rounded: Rounded.almost(rounded.value),
 }
 _RELATIONS: Mapping[str, Callable[[Rounded, Rounded], bool]] = {
     "==": Rounded.agrees,
@@ -99,7 +99,7 @@ class _Reader:
             case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
                 return (_OPERATORS[type(op)](self.one(left), self.one(right)),)
             case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in _OF_SEVERAL:
-                return (_OF_SEVERAL[name](tuple(one for arg in args for one in self.read(arg))),)
+                return (_OF_SEVERAL[name](tuple(rounded for arg in args for rounded in self.read(arg))),)
             case ast.Call(func=ast.Name(id=name), args=[arg], keywords=[]) if name in _OF_ONE:
                 return (_OF_ONE[name](self.one(arg)),)
         raise ValueError(f"{ast.unparse(node)!r} has no meaning in a formula")

@@ -51,7 +51,7 @@ def name(wrong: Wrong) -> Named:
     power = _power_of_ten(printed, recomputed)
     if power:
         return Named(Kind.FACTOR_OF_TEN, power=power)
-    row = next((row for row, one in wrong.neighbours.items() if _is_of(printed, one)), "")
+    row = next((row for row, rounded in wrong.neighbours.items() if _is_of(printed, rounded)), "")
     if row:
         return Named(Kind.ROW_SHIFT, row=row)
     if any(Rounded.printed(other).agrees(_bare(recomputed)) for other in _exchanged(printed.value)):

@@ -70,11 +70,11 @@ def _communication() -> Iterator[Operations]:
     source = study("xenomai")
     table = source.table("itc-avg")
     for board in _BOARDS:
-        for one in _SPACES:
-            rows = [r for r in table.rows if r[0] == board and _word(table, r, "space") == one]
+        for space in _SPACES:
+            rows = [r for r in table.rows if r[0] == board and _word(table, r, "space") == space]
             figures = {_word(table, row, "mechanism"): _ns(table, row, "avg") for row in rows}
             # Of the message pipe the interval is not legible.
-            yield Operations(source, table, f"Xenomai, {board}, {one} space", "avg", figures, _MS, charted=True)
+            yield Operations(source, table, f"Xenomai, {board}, {space} space", "avg", figures, _MS, charted=True)
 
 
 def _periodic() -> Iterator[Operations]:
@@ -83,9 +83,9 @@ def _periodic() -> Iterator[Operations]:
     table = source.table("periodic")
     for board in _BOARDS:
         (row,) = (r for r in table.rows if r[0] == board and _word(table, r, "statistic") == "avg")
-        for one, ms in product(_SPACES, (1, 10)):
-            figures = {name: _ns(table, row, f"{one}_{ms}ms_{name}") for name in ("period", "jitter")}
-            yield Operations(source, table, f"Xenomai, {board}, {one} space", "avg", figures, ms * _MS)
+        for text, ms in product(_SPACES, (1, 10)):
+            figures = {name: _ns(table, row, f"{text}_{ms}ms_{name}") for name in ("period", "jitter")}
+            yield Operations(source, table, f"Xenomai, {board}, {text} space", "avg", figures, ms * _MS)
 
 
 def _ns(table: Table, row: tuple[Cell, ...], column: str) -> float:

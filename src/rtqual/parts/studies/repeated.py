@@ -12,7 +12,7 @@ from rtqual.parts.studies.compare import Repeated, compare
 def repeated(key: str, folder: Path) -> Repeated:
     """Raises BadInput where the folder is no campaign, or has nothing that the study printed."""
     campaign = kept.load(folder)
-    summaries = [measure(*one).summary for one in groups(campaign.result.records).items()]
+    summaries = [measure(*pair).summary for pair in groups(campaign.result.records).items()]
     found = compare(key, campaign.mission, summaries)
     if not found.pairs:
         why = f" ({found.apart[0]})" if found.apart else ""

@@ -90,11 +90,11 @@ class Rounded:
 
     def sqrt(self) -> "Rounded":
         """Values below zero come from rounding and count as zero."""
-        return Rounded(*(max(one, Decimal(0)).sqrt() for one in (self.value, self.low, self.high)))
+        return Rounded(*(max(decimal, Decimal(0)).sqrt() for decimal in (self.value, self.low, self.high)))
 
     def scaled(self, power: int) -> "Rounded":
         """Times a power of ten, the unit of the last digit with it."""
-        return Rounded(*(one.scaleb(power) for one in (self.value, self.low, self.high)))
+        return Rounded(*(decimal.scaleb(power) for decimal in (self.value, self.low, self.high)))
 
     def agrees(self, other: "Rounded") -> bool:
         """Whether the two can be the same quantity."""
@@ -124,13 +124,17 @@ def same_digits(a: Decimal, b: Decimal) -> bool:
 
 
 def least(figures: Sequence[Rounded]) -> Rounded:
-    first = min(figures, key=lambda one: one.value)
-    return Rounded(first.value, min(one.low for one in figures), min(one.high for one in figures), first.as_printed)
+    first = min(figures, key=lambda rounded: rounded.value)
+    return Rounded(
+        first.value, min(rounded.low for rounded in figures), min(rounded.high for rounded in figures), first.as_printed
+    )
 
 
 def greatest(figures: Sequence[Rounded]) -> Rounded:
-    last = max(figures, key=lambda one: one.value)
-    return Rounded(last.value, max(one.low for one in figures), max(one.high for one in figures), last.as_printed)
+    last = max(figures, key=lambda rounded: rounded.value)
+    return Rounded(
+        last.value, max(rounded.low for rounded in figures), max(rounded.high for rounded in figures), last.as_printed
+    )
 
 
 def mean(figures: Sequence[Rounded]) -> Rounded:

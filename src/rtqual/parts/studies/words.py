@@ -48,7 +48,7 @@ def audit_text(audit: Audit) -> str:
             "",
             _table(("where", "row", "figure", "printed", "recomputed", "kind", "why"), map(_row, audit.findings)),
         ]
-    broken = {one.claim: one.place for one in audit.findings if one.claim}
+    broken = {finding.claim: finding.place for finding in audit.findings if finding.claim}
     if broken:
         lines += ["", "The sentences that do not hold:", ""]
         lines += [f"- {place}: “{text}”" for text, place in broken.items()]
@@ -58,8 +58,16 @@ def audit_text(audit: Audit) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _row(one: Finding) -> tuple[str, ...]:
-    return (one.place, one.row, one.column, one.printed, one.recomputed_text, one.kind, one.explanation)
+def _row(finding: Finding) -> tuple[str, ...]:
+    return (
+        finding.place,
+        finding.row,
+        finding.column,
+        finding.printed,
+        finding.recomputed_text,
+        finding.kind,
+        finding.explanation,
+    )
 
 
 def audit_values(audit: Audit) -> dict[str, object]:
@@ -68,17 +76,19 @@ def audit_values(audit: Audit) -> dict[str, object]:
         "study": audit.study,
         "title": audit.title,
         "checked": {"figures": audit.figures, "claims": audit.claims},
-        "findings": [_finding_values(one) for one in audit.findings],
-        "not_judged": [{"place": one.place, "text": one.text, "why": one.not_judged} for one in audit.not_judged],
+        "findings": [_finding_values(finding) for finding in audit.findings],
+        "not_judged": [
+            {"place": claim.place, "text": claim.text, "why": claim.not_judged} for claim in audit.not_judged
+        ],
     }
 
 
-def _finding_values(one: Finding) -> dict[str, object]:
+def _finding_values(finding: Finding) -> dict[str, object]:
     texts = ("place", "table", "row", "column", "printed", "explanation", "claim")
-    interval = {"value": one.recomputed.value, "low": one.recomputed.low, "high": one.recomputed.high}
+    interval = {"value": finding.recomputed.value, "low": finding.recomputed.low, "high": finding.recomputed.high}
     return {
-        **{name: getattr(one, name) for name in texts},
-        "kind": one.kind.value,
+        **{name: getattr(finding, name) for name in texts},
+        "kind": finding.kind.value,
         "recomputed": {name: str(end) if end.is_finite() else None for name, end in interval.items()},
     }
 

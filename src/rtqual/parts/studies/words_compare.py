@@ -13,44 +13,43 @@ def comparison_text(found: Repeated) -> str:
     """Tables of printed and measured figures, then what agrees and what does not."""
     lines = [f"# {found.study}: {found.title}", ""]
     lines += ["The machines differ: what can agree is the order of figures, not their size.", ""]
-    for one in found.pairs:
-        lines += [f"## {one.measured}, beside {one.printed}", "", *_table(one), "", _agreement(one), ""]
-    agreeing = [one for one in found.orders if one.agrees]
+    for pair in found.pairs:
+        lines += [f"## {pair.measured}, beside {pair.printed}", "", *_table(pair), "", _agreement(pair), ""]
+    agreeing = [order for order in found.orders if order.agrees]
     if found.orders:
         lines += ["## Which of two systems has the larger figure", "", agreement(found.orders), ""]
-        lines += [f"- does not agree: {_order(one)}" for one in found.orders if not one.agrees]
-        lines += [f"- agrees: {_order(one)}" for one in agreeing] + [""]
+        lines += [f"- does not agree: {_order(order)}" for order in found.orders if not order.agrees]
+        lines += [f"- agrees: {_order(order)}" for order in agreeing] + [""]
     if found.apart:
-        lines += ["## Not set beside the study", "", *(f"- {one}" for one in found.apart), ""]
+        lines += ["## Not set beside the study", "", *(f"- {name}" for name in found.apart), ""]
     return "\n".join(map(clean, lines))  # records may be a stranger's
 
 
-def _table(one: Pair) -> Iterator[str]:
+def _table(pair: Pair) -> Iterator[str]:
     yield "| figure | printed | measured | measured / printed |"
     yield "|---|---|---|---|"
-    for what, (own, printed) in one.figures.items():
+    for what, (own, printed) in pair.figures.items():
         ratio = f"{own.value / printed:.3g}" if printed else "-"
         shown = [format_value(value, own.unit) for value in (printed, own.value)]
         yield f"| {what} | {shown[0]} | {shown[1]} | {ratio} |"
 
 
-def _agreement(one: Pair) -> str:
-    ratio = "" if one.ratio is None else f"; the median ratio is {one.ratio:.3g}"
-    if one.rank is None:
+def _agreement(pair: Pair) -> str:
+    ratio = "" if pair.ratio is None else f"; the median ratio is {pair.ratio:.3g}"
+    if pair.rank is None:
         return f"Too few durations of one statistic for a rank correlation{ratio}."
-    return (
-        f"Rank correlation (Spearman's) of {count(one.rank[1], 'duration')} of one statistic: {one.rank[0]:.2f}{ratio}."
-    )
+    durations = count(pair.rank[1], "duration")
+    return f"Rank correlation (Spearman's) of {durations} of one statistic: {pair.rank[0]:.2f}{ratio}."
 
 
-def _order(one: Order) -> str:
-    first, second = one.pairs
-    unit = one.both_measured[0].unit
-    printed = " and ".join(format_value(value, unit) for value in one.both_printed)
-    measured = " and ".join(map(figure, one.both_measured))
-    doubt = f" ({one.doubt})" if one.doubt else ""
+def _order(order: Order) -> str:
+    first, second = order.pairs
+    unit = order.both_measured[0].unit
+    printed = " and ".join(format_value(value, unit) for value in order.both_printed)
+    measured = " and ".join(map(figure, order.both_measured))
+    doubt = f" ({order.doubt})" if order.doubt else ""
     systems = f"{first.printed} ({first.measured}) and {second.printed} ({second.measured})"
-    return f"{one.what}, {systems}: printed {printed}, measured {measured}{doubt}"
+    return f"{order.what}, {systems}: printed {printed}, measured {measured}{doubt}"
 
 
 def comparison_values(found: Repeated) -> dict[str, object]:
@@ -59,28 +58,28 @@ def comparison_values(found: Repeated) -> dict[str, object]:
         "study": found.study,
         "pairs": [
             {
-                "measured": one.measured,
-                "printed": one.printed,
-                "rank_correlation": one.rank and one.rank[0],
-                "median_ratio": one.ratio,
+                "measured": pair.measured,
+                "printed": pair.printed,
+                "rank_correlation": pair.rank and pair.rank[0],
+                "median_ratio": pair.ratio,
                 "figures": [
                     {"what": what, "unit": own.unit, "printed": printed, "measured": own.value}
-                    for what, (own, printed) in one.figures.items()
+                    for what, (own, printed) in pair.figures.items()
                 ],
             }
-            for one in found.pairs
+            for pair in found.pairs
         ],
         "orders": [
             {
-                "what": one.what,
-                "systems": [pair.printed for pair in one.pairs],
-                "unit": one.both_measured[0].unit,
-                "printed": list(one.both_printed),
-                "measured": [own.value for own in one.both_measured],
-                "agrees": one.agrees,
-                "doubt": one.doubt or None,
+                "what": order.what,
+                "systems": [pair.printed for pair in order.pairs],
+                "unit": order.both_measured[0].unit,
+                "printed": list(order.both_printed),
+                "measured": [own.value for own in order.both_measured],
+                "agrees": order.agrees,
+                "doubt": order.doubt or None,
             }
-            for one in found.orders
+            for order in found.orders
         ],
         "apart": list(found.apart),
     }

@@ -99,7 +99,7 @@ def account_of(
     from rtqual.engine.kernel.config import parse  # noqa: PLC0415 - a campaign that is read makes no account
     from rtqual.engine.kernel.lint.judge import rules  # noqa: PLC0415
 
-    outcomes = {one.removal.id: one for one in resolution.outcomes}
+    outcomes = {outcome.removal.id: outcome for outcome in resolution.outcomes}
     entries = []
     for removal in every:
         outcome = outcomes.get(removal.id)
@@ -133,9 +133,9 @@ def _judged(config: str, candidate: str) -> Iterable[Judged]:
     from rtqual.engine.kernel.lint.judge import State, lint  # noqa: PLC0415 - as above
     from rtqual.engine.kernel.lint.system import from_config  # noqa: PLC0415
 
-    for one in lint(from_config(config, candidate)):
-        if one.state in (State.FOUND, State.UNKNOWN):
-            told = (one.rule.id, one.rule.title, one.rule.severity.value, one.state.value, one.seen)
+    for finding in lint(from_config(config, candidate)):
+        if finding.state in (State.FOUND, State.UNKNOWN):
+            told = (finding.rule.id, finding.rule.title, finding.rule.severity.value, finding.state.value, finding.seen)
             yield Judged(**dict(zip(Judged.model_fields, told, strict=True)))
 
 
@@ -152,6 +152,8 @@ def _short(menu: str) -> str:
 def with_trims(annexes: Annexes) -> tuple[Account, ...]:
     """Return the accounts of an annex, each with the trim of the same kernel, where there was one."""
     accounts, trims = ACCOUNTS.of(annexes), TRIMS.of(annexes)
-    found = {(one.candidate, one.kernel_sha256): one for one in (trims.kernels if trims else ())}
+    found = {(trimmed.candidate, trimmed.kernel_sha256): trimmed for trimmed in (trims.kernels if trims else ())}
     kernels = accounts.kernels if accounts else ()
-    return tuple(one.model_copy(update={"trim": found.get((one.candidate, one.sha256))}) for one in kernels)
+    return tuple(
+        account.model_copy(update={"trim": found.get((account.candidate, account.sha256))}) for account in kernels
+    )

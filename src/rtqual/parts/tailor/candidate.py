@@ -51,10 +51,10 @@ def tailor(
     tell(f"{name}: the kernel's source")
     tree = source_of(wanted, architecture)
     staying = {*wanted.keep, *wanted.restore}
-    asked = [one for one in (removals() if without is None else without) if one.id not in staying]
-    unknown = staying - {one.id for one in removals()}
+    asked = [removal for removal in (removals() if without is None else without) if removal.id not in staying]
+    unknown = staying - {removal.id for removal in removals()}
     if unknown:
-        known = ", ".join(one.id for one in removals())
+        known = ", ".join(removal.id for removal in removals())
         raise BadInput(
             f"candidate {name}: keep or restore names no entry of the removal list: {sorted(unknown)[0]}; "
             f"they are {known}"
@@ -89,7 +89,7 @@ def _resolve(tree: Tree, needs: Sequence[str], wanted: Tailor, asked: Sequence[R
             removals=asked,
             extra_require={symbol: str(value) for symbol, value in wanted.require.items()},
             extra_forbid=wanted.forbid,
-            restore=[one for one in removals() if one.id in wanted.restore],
+            restore=[removal for removal in removals() if removal.id in wanted.restore],
             folder=folder,
         )
         return _RESOLVED[folder]
@@ -99,9 +99,9 @@ def source_of(wanted: Tailor, architecture: Architecture) -> Tree:
     """The tree a mission names, with its patches applied."""
     if "/" not in wanted.source:
         tree = debian_tree(architecture, wanted.source)
-        return patched(tree.path, [Path(one) for one in wanted.patches], architecture) if wanted.patches else tree
+        return patched(tree.path, [Path(patch) for patch in wanted.patches], architecture) if wanted.patches else tree
     path = Path(wanted.source).expanduser()
-    patches = [Path(one) for one in wanted.patches]
+    patches = [Path(patch) for patch in wanted.patches]
     return patched(path, patches, architecture) if patches else open_tree(path, architecture)
 
 

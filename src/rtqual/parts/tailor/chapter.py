@@ -40,7 +40,9 @@ def _kernels(material: Material) -> Iterator[Block]:
         yield from trimming(material, account)
         yield from _changes(material, account)
         if account.explanations:
-            yield Bullets(tuple(prose(one) for one in account.explanations), "The way to the configuration")
+            yield Bullets(
+                tuple(prose(explanation) for explanation in account.explanations), "The way to the configuration"
+            )
 
 
 def _how(account: Account) -> str:
@@ -112,7 +114,7 @@ def _latencies(material: Material, account: Account) -> Iterator[Block]:
     for a, b in _both(material, account, LATENCY):
         names = [name for name in STATISTICS if name in a.figures or name in b.figures]
         compared = {name: _comparison(material, a.group, b.group, name) for name in names}
-        ratios = {name: _turned(one, a.group) for name, one in compared.items()}
+        ratios = {name: _turned(comparison, a.group) for name, comparison in compared.items()}
         notes = notes_for([*(s.figures.get(name) for s in (a, b) for name in names), *ratios.values()])
         rows = []
         for name in names:
@@ -135,15 +137,17 @@ def _comparison(material: Material, a: Group, b: Group, statistic: str) -> Compa
     return next(found, None)
 
 
-def _turned(one: Comparison | None, a: Group) -> Figure | None:
+def _turned(comparison: Comparison | None, a: Group) -> Figure | None:
     """The ratio with `a` above."""
-    if one is None or one.ratio is None or one.a == a or one.ratio.value <= 0:
-        return one.ratio if one else None
-    ends: Interval | None = one.ratio.interval
+    if comparison is None or comparison.ratio is None or comparison.a == a or comparison.ratio.value <= 0:
+        return comparison.ratio if comparison else None
+    ends: Interval | None = comparison.ratio.interval
     if ends and ends.low > 0:
         ends = replace(ends, low=1 / ends.high, high=1 / ends.low)
-        return replace(one.ratio, value=1 / one.ratio.value, interval=ends)
-    return replace(one.ratio, value=1 / one.ratio.value, interval=None, why_no_interval="The ratio's lower end is 0.")
+        return replace(comparison.ratio, value=1 / comparison.ratio.value, interval=ends)
+    return replace(
+        comparison.ratio, value=1 / comparison.ratio.value, interval=None, why_no_interval="The ratio's lower end is 0."
+    )
 
 
 def _removals(material: Material, account: Account) -> Table:
@@ -170,9 +174,12 @@ def _changes(material: Material, account: Account) -> Iterator[Table]:
     if not account.changes:
         return
     shown, rest = account.changes[:_MOST_MENUS], account.changes[_MOST_MENUS:]
-    rows = [[Cell(_path(one.menu)), Cell(number(one.removed)), Cell(number(one.added))] for one in shown]
+    rows = [
+        [Cell(_path(menu_change.menu)), Cell(number(menu_change.removed)), Cell(number(menu_change.added))]
+        for menu_change in shown
+    ]
     if rest:
-        sums = (sum(one.removed for one in rest), sum(one.added for one in rest))
+        sums = (sum(menu_change.removed for menu_change in rest), sum(menu_change.added for menu_change in rest))
         rows.append([Cell(f"{len(rest)} further menus"), *(Cell(number(n)) for n in sums)])
     columns = [*texts("Menu"), *numbers("Symbols removed", "Symbols added")]
     caption = f"What changed from the {account.start} configuration to that of {account.candidate}, by menu"

@@ -18,9 +18,9 @@ def linted(material: Material, account: Account) -> Iterator[Block]:
     """Counts by severity, each rule that is broken, and how many the configuration does not answer."""
     if not account.lint_rules:
         return
-    found = [one for one in account.lint if one.state == State.FOUND]
+    found = [judged for judged in account.lint if judged.state == State.FOUND]
     unknown = len(account.lint) - len(found)
-    counts = Counter(one.severity for one in found)
+    counts = Counter(judged.severity for judged in found)
     levels = ", ".join(count(counts[level], level) for level in Severity)
     yield Paragraph(
         f"The real-time lint (rtqual lint) finds {levels} in the configuration of {clean(account.candidate)}. "
@@ -30,9 +30,9 @@ def linted(material: Material, account: Account) -> Iterator[Block]:
     if found:
         order = list(Severity)
         rows = [
-            [Cell(clean(one.id)), Cell(one.severity, tone=_TONES.get(Severity(one.severity), "")),
-             Cell(prose(one.title), prose(one.seen))]
-            for one in sorted(found, key=lambda one: order.index(Severity(one.severity)))
+            [Cell(clean(judged.id)), Cell(judged.severity, tone=_TONES.get(Severity(judged.severity), "")),
+             Cell(prose(judged.title), prose(judged.seen))]
+            for judged in sorted(found, key=lambda one: order.index(Severity(one.severity)))
         ]  # fmt: skip
         columns = [Column("Rule", False, name=True), *texts("Severity", "What it found")]
         caption = f"Rules of the real-time lint that {account.candidate} breaks"

@@ -22,7 +22,7 @@ _Cells = Mapping[tuple[str, str, str, int], Mapping[str, Summary]]  # Group.cell
 
 def root_systems(material: Material) -> Iterator[Block]:
     """Whole systems beside each other, in the mission's order: the first is what the others are set against."""
-    rooted = {one.name: one for one in material.mission.candidates if one.root}
+    rooted = {candidate.name: candidate for candidate in material.mission.candidates if candidate.root}
     footprints, latencies = (cells_of(material, list(rooted), name) for name in (FOOTPRINT, LATENCY))
     if not footprints:
         return
@@ -33,11 +33,13 @@ def root_systems(material: Material) -> Iterator[Block]:
         "A root in memory is unpacked before the first process, which one on a disk is not: of the Debian root "
         "that is most of the time until then. Under a figure stands its part of the first system's."
     )
-    goals = {name: goal for one in rooted.values() if one.tailor for name, goal in one.tailor.goals.items()}
-    aim = next((one.name for one in rooted.values() if one.tailor and one.tailor.goals), "")
+    goals = {
+        name: goal for candidate in rooted.values() if candidate.tailor for name, goal in candidate.tailor.goals.items()
+    }
+    aim = next((candidate.name for candidate in rooted.values() if candidate.tailor and candidate.tailor.goals), "")
     for found in footprints.values():
         if len(found) > 1:
-            names = [name for name in _FIGURES if any(name in one.figures for one in found.values())]
+            names = [name for name in _FIGURES if any(name in summary.figures for summary in found.values())]
             yield _table(material, "Whole systems", found, names, goals=goals, aim=aim)
     for (_, load, *_), found in latencies.items():
         if len(found) > 1:
@@ -48,9 +50,9 @@ def cells_of(material: Material, names: Sequence[str], instrument: str) -> _Cell
     """What an instrument measured of these candidates, load by load and board by board."""
     found: dict[tuple[str, str, str, int], dict[str, Summary]] = {}
     for name in names:
-        for one in material.evidence.summaries:
-            if (one.group.candidate, one.group.instrument) == (name, instrument):
-                found.setdefault(one.group.cell, {})[name] = one
+        for summary in material.evidence.summaries:
+            if (summary.group.candidate, summary.group.instrument) == (name, instrument):
+                found.setdefault(summary.group.cell, {})[name] = summary
     return found
 
 
@@ -71,9 +73,11 @@ def _table(
         if not any(name in one.figures for one in summaries):
             continue
         row = [Cell(readable(name))]
-        for one in summaries:
-            cell = figure_cell(one.figures.get(name), notes, of=one)
-            row.append(cell if one is first else _with_part(cell, one.figures.get(name), first.figures.get(name)))
+        for summary in summaries:
+            cell = figure_cell(summary.figures.get(name), notes, of=summary)
+            row.append(
+                cell if summary is first else _with_part(cell, summary.figures.get(name), first.figures.get(name))
+            )
         if goals:
             accept_virtual = material.mission.mission.accept_virtual
             row.append(goal_cell(goals.get(name), name, first, found.get(aim), accept_virtual=accept_virtual))

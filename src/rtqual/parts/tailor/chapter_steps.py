@@ -30,7 +30,7 @@ def chain(accounts: Sequence[Account]) -> tuple[Account, ...]:
 def step_by_step(material: Material) -> Iterator[Block]:
     """One table: every kernel's figures, and below each what changed against the kernel before."""
     steps = chain(with_trims(material.annexes))
-    measured = {one.candidate: _measured(material, one.candidate) for one in steps}
+    measured = {account.candidate: _measured(material, account.candidate) for account in steps}
     names = [name for name in (*_FIGURES, _wakeup_name()) if any(name in of for of in measured.values())]
     if not names:
         return

@@ -28,8 +28,10 @@ def tailor(campaign: Campaign, watcher: Watcher, *, trimming: bool = False) -> S
         selection = conclude(ended, folder, anew=False)
         if not trimming:
             return selection
-        kernels = [one for one in tailored(mission, scale) if not one.root]  # the same kernel under two roots is one
-        trims = Trims(kernels=tuple(trim(campaign, one, watcher) for one in kernels))
+        kernels = [
+            candidate for candidate in tailored(mission, scale) if not candidate.root
+        ]  # the same kernel under two roots is one
+        trims = Trims(kernels=tuple(trim(campaign, candidate, watcher) for candidate in kernels))
         result = replace(ended.result, annexes={**ended.result.annexes, TRIMS.file: trims})
         digest = kept.keep(folder, content, scale, result)
         return conclude(replace(ended, result=result, digest=digest), folder)

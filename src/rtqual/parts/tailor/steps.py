@@ -19,7 +19,7 @@ class Steps:
     ) -> None:
         """`work`: a folder for as long as it is used."""
         self._architecture, self._tell = architecture, tell
-        keep = tuple(one.id for one in removals())
+        keep = tuple(removal.id for removal in removals())
         self._tailor = Tailor(source=source, architecture=architecture.name, needs=(), keep=keep)
         self._tree = candidate.source_of(self._tailor, architecture)
         tell("the settings in which the two configurations differ")

@@ -36,9 +36,9 @@ class CoreProbe(Probe):
 
 CORE_PROBES = tuple(
     CoreProbe(
-        name=f"probe-{name}-{one.family}",
-        title=f"{FAMILIES[one.family]}, on {what} (rtqual's probe)",
-        family=one.family,
+        name=f"probe-{name}-{kernel_probe.family}",
+        title=f"{FAMILIES[kernel_probe.family]}, on {what} (rtqual's probe)",
+        family=kernel_probe.family,
         program=program,
         core=core,
         place=place,
@@ -48,5 +48,5 @@ CORE_PROBES = tuple(
         ("alchemy", "Xenomai's Alchemy skin", PROGRAMS[0], "cobalt", COBALT, "Alchemy"),
         ("evl", "the EVL core", PROGRAMS[1], "evl", EVL, "EVL"),
     )
-    for one in KERNEL_PROBES
+    for kernel_probe in KERNEL_PROBES
 )

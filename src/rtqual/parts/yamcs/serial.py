@@ -79,8 +79,8 @@ class Carrier:
                     elif isinstance(key.fileobj, socket.socket) and key.fileobj in self._grounds:
                         self._of_ground(key.fileobj, events)
         finally:
-            for one in list(self._grounds):
-                self._close(one, "ended")
+            for ground in list(self._grounds):
+                self._close(ground, "ended")
             self._selector.close()
 
     def _wait_for(self) -> None:
@@ -117,8 +117,8 @@ class Carrier:
         for frame in frames:
             packet = octets.from_cobs(frame)
             if packet and octets.packet_length(packet) == len(packet) and not octets.crc16(packet):
-                for one in list(self._grounds):
-                    self._send(one, packet)
+                for ground in list(self._grounds):
+                    self._send(ground, packet)
 
     def _accept(self) -> None:
         one, address = self._server.accept()

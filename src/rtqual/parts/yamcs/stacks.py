@@ -44,28 +44,28 @@ def _steps(step: Step, definition: Definition, wait_ms: int, *, tagged: bool) ->
             }
     elif step.send or step.raw or step.fault:
         yield _text(f"Not by Yamcs: {step.said}")
-    for one in step.expect:
-        if one not in refused:
-            yield from _expected(one)
+    for expect in step.expect:
+        if expect not in refused:
+            yield from _expected(expect)
     if step.forbid:
-        yield _text("Must not come: " + "; ".join(one.said for one in step.forbid))
+        yield _text("Must not come: " + "; ".join(forbid.said for forbid in step.forbid))
 
 
-def _expected(one: Expect) -> Iterator[Mapping[str, Any]]:
+def _expected(expect: Expect) -> Iterator[Mapping[str, Any]]:
     """An event is one of many in its parameter, so it is left to the operator, who has them in a list."""
-    if one.event or one.file or not one.values:
-        if one.report != "1.7":  # the command waits for it
-            yield _text(f"Must come within {one.within / 10**9:g} s: {one.said}")
+    if expect.event or expect.file or not expect.values:
+        if expect.report != "1.7":  # the command waits for it
+            yield _text(f"Must come within {expect.within / 10**9:g} s: {expect.said}")
         return
-    equal = {name: wanted for name, wanted in one.values.items() if not isinstance(wanted, Bounds)}
+    equal = {name: wanted for name, wanted in expect.values.items() if not isinstance(wanted, Bounds)}
     if equal:
         condition = [
             {"parameter": f"/{SPACE}/{name}", "operator": "eq", "value": wanted} for name, wanted in equal.items()
         ]
-        yield {"type": "verify", "condition": condition, "timeout": max(one.within // _MS, 1000)}
-    if bounded := [name for name in one.values if name not in equal]:
+        yield {"type": "verify", "condition": condition, "timeout": max(expect.within // _MS, 1000)}
+    if bounded := [name for name in expect.values if name not in equal]:
         shown = [{"parameter": f"/{SPACE}/{name}"} for name in bounded]
-        yield {"type": "check", "parameters": shown, "comment": one.said}
+        yield {"type": "check", "parameters": shown, "comment": expect.said}
 
 
 def _text(text: str) -> Mapping[str, Any]:
@@ -74,4 +74,4 @@ def _text(text: str) -> Mapping[str, Any]:
 
 def stacks(procedures: Sequence[Procedure], definition: Definition) -> dict[str, str]:
     """File -> text."""
-    return {f"stacks/{one.name}.ycs": stack(one, definition) for one in procedures}
+    return {f"stacks/{procedure.name}.ycs": stack(procedure, definition) for procedure in procedures}

@@ -53,7 +53,7 @@ def database(definition: Definition) -> str:
 
 def sent_by_yamcs(command: Command) -> bool:
     """All but the one that carries others."""
-    return not any(one.kind == TELECOMMAND for one in command.entries)
+    return not any(field.kind == TELECOMMAND for field in command.entries)
 
 
 def _types(parent: Element, of: str, definition: Definition) -> None:
@@ -76,23 +76,23 @@ def _types(parent: Element, of: str, definition: Definition) -> None:
 def _shown(report: Report) -> list[Field]:
     """Its fields and those of its first entry; what follows a telecommand in it has no fixed place."""
     fields: list[Field] = []
-    for one in (*report.fields, *report.entries):
-        if one.kind == TELECOMMAND:
+    for field in (*report.fields, *report.entries):
+        if field.kind == TELECOMMAND:
             break
-        if one.kind == "time":
-            fields += [Field(f"{one.name}_{part}", kind, 0) for part, kind in
+        if field.kind == "time":
+            fields += [Field(f"{field.name}_{part}", kind, 0) for part, kind in
                        (("field", "u8"), ("seconds", "u32"), ("fraction", "u24"))]  # fmt: skip
-        elif one.kind != "request":
-            fields.append(one)
+        elif field.kind != "request":
+            fields.append(field)
     return fields
 
 
 def _parameters(definition: Definition) -> dict[str, str]:
     found = dict(_HEADER)
     for report in definition.reports.values():
-        for one in _shown(report):
-            if found.setdefault(one.name, one.kind) != one.kind:
-                raise ValueError(f"{report.name}: {one.name} has two types")
+        for field in _shown(report):
+            if found.setdefault(field.name, field.kind) != field.kind:
+                raise ValueError(f"{report.name}: {field.name} has two types")
     return found
 
 
@@ -131,7 +131,7 @@ def _containers(parent: Element, definition: Definition) -> None:
     for report in definition.reports.values():
         where = [("service", report.service), ("subtype", report.subtype)]
         if report.service == 1:
-            after: list[tuple[str, int | None]] = [(one.name, None) for one in _shown(report)]
+            after: list[tuple[str, int | None]] = [(field.name, None) for field in _shown(report)]
             _container(parent, report.name, after, "verification", where[1:])
             continue
         base, first = "tm", _DATA_BIT
@@ -141,8 +141,8 @@ def _containers(parent: Element, definition: Definition) -> None:
                 named.add(base)
                 _container(parent, base, [("report_id", _DATA_BIT)], "tm", where)
             where = [("report_id", report.id)]
-        names = ["entries"] * bool(report.entries) + [one.name for one in _shown(report)]
-        _container(parent, report.name, [(one, None if at else first) for at, one in enumerate(names)], base, where)
+        names = ["entries"] * bool(report.entries) + [field.name for field in _shown(report)]
+        _container(parent, report.name, [(name, None if at else first) for at, name in enumerate(names)], base, where)
 
 
 def _fixed(parent: Element, name: str, value: int, bits: int) -> None:
@@ -185,17 +185,17 @@ def _header_command(parent: Element, definition: Definition) -> None:
 
 
 def _command(parent: Element, command: Command) -> None:
-    one = SubElement(parent, "MetaCommand", name=command.name, shortDescription=command.doc)
-    assigned = SubElement(SubElement(one, "BaseMetaCommand", metaCommandRef="tc"), "ArgumentAssignmentList")
+    element = SubElement(parent, "MetaCommand", name=command.name, shortDescription=command.doc)
+    assigned = SubElement(SubElement(element, "BaseMetaCommand", metaCommandRef="tc"), "ArgumentAssignmentList")
     for name, value in (("service", command.service), ("subtype", command.subtype)):
         SubElement(assigned, "ArgumentAssignment", argumentName=name, argumentValue=str(value))
     fields = (*command.arguments, *command.entries)
     if fields:
-        arguments = SubElement(one, "ArgumentList")
+        arguments = SubElement(element, "ArgumentList")
         for field in fields:
             argument = SubElement(arguments, "Argument", name=field.name, argumentTypeRef=field.kind)
             _range(argument, field)
-    container = SubElement(one, "CommandContainer", name=command.name)
+    container = SubElement(element, "CommandContainer", name=command.name)
     entries = SubElement(container, "EntryList")
     for at, value in enumerate(command.fixed):
         _fixed(entries, f"fixed{at}", value, 8)

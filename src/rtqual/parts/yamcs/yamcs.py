@@ -62,7 +62,7 @@ def configuration(definition: Definition, instance: str, place: Place) -> dict[s
         _STREAMS: _streams(definition),
         _EVENTS: _yaml(_events(definition)),
         "mdb/flight.xml": database(definition),
-        **{f"displays/{name}.par": json.dumps(one, indent=1) + "\n" for name, one in _displays(definition).items()},
+        **{f"displays/{name}.par": json.dumps(table, indent=1) + "\n" for name, table in _displays(definition).items()},
     }
 
 
@@ -163,16 +163,16 @@ def _streams(definition: Definition) -> str:
 def _events(definition: Definition) -> list[Mapping[str, str]]:
     return [
         {"eventId": name, "template": "".join((
-            f"{name}: {one.doc}", f" ({one.value}: {{event_value}}" if one.value else " (",
-            f", {one.detail}: {{event_detail}})" if one.detail else ")"))}
-        for name, one in definition.events.items()
+            f"{name}: {event.doc}", f" ({event.value}: {{event_value}}" if event.value else " (",
+            f", {event.detail}: {{event_detail}})" if event.detail else ")"))}
+        for name, event in definition.events.items()
     ]  # fmt: skip
 
 
 def _displays(definition: Definition) -> dict[str, Mapping[str, Any]]:
     """A table for each structure of housekeeping."""
     return {
-        name: {"scroll": False, "parameters": [f"/{SPACE}/{one.name}" for one in report.fields]}
+        name: {"scroll": False, "parameters": [f"/{SPACE}/{field.name}" for field in report.fields]}
         for name, report in definition.reports.items()
-        if (report.service, report.subtype) == (3, 25) and not any(one.kind == TELECOMMAND for one in report.fields)
+        if (report.service, report.subtype) == (3, 25) and not any(field.kind == TELECOMMAND for field in report.fields)
     }

@@ -50,7 +50,7 @@ POLLS = "polls"  # begins the problem of a system that waits by looking at the c
 
 def refused(problems: Sequence[str]) -> str:
     """In a word, for tables: "polls", or "refused" for any other reason."""
-    return POLLS if any(one.startswith(f"{POLLS}: ") for one in problems) else "refused"
+    return POLLS if any(problem.startswith(f"{POLLS}: ") for problem in problems) else "refused"
 
 
 def clock_problems(outcome: Outcome) -> list[str]:

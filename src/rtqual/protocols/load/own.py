@@ -55,7 +55,7 @@ def own_loads(tables: object) -> list[str]:
     """Which of a mission's loads are of its own, by what they say."""
     named = tables.items() if isinstance(tables, Mapping) else ()
     keys = {"command", "stress-ng", "program"}
-    return [name for name, one in named if name not in all_loads() and isinstance(one, Mapping) and keys & {*one}]
+    return [name for name, item in named if name not in all_loads() and isinstance(item, Mapping) and keys & {*item}]
 
 
 def load_of(name: str, shape: Shape | None) -> Load:

@@ -282,7 +282,7 @@ def _histograms(path: Path, apart: Sequence[int]) -> Iterator[tuple[Int64Array, 
                 "SELECT series::BIGINT AS series, value::BIGINT AS value, count::BIGINT AS count "
                 f"WHERE file_row_number >= {start} AND file_row_number < {start + _PAGE}{but_for}"
             ).fetchnumpy()
-            if any(np.ma.is_masked(one) for one in rows.values()):
+            if any(np.ma.is_masked(row) for row in rows.values()):
                 raise ValueError("a row lacks its value")
             number, values, counts = (np.asarray(rows[name], np.int64) for name in ("series", "value", "count"))
         rows_read += len(number)

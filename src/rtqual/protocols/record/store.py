@@ -163,14 +163,14 @@ def _check_file(file: Path, expected: str | None) -> None:
 def _check_samples(path: Path, record: Record) -> None:
     """Against the hash over all samples; histograms that are kept beside raw samples against these."""
     manifest = record.manifest
-    raw = (one for one in record.series if one.order is not None and manifest.files)
+    raw = (series for series in record.series if series.order is not None and manifest.files)
     if samples_digest(record.series, manifest.scalars) != manifest.samples_sha256 or not all(map(_counted, raw)):
         raise BadInput(f"{path / SAMPLES}: the samples are not those the manifest describes (their hash differs)")
 
 
-def _counted(one: Series) -> bool:
-    fresh = Series.of_order(one.order, one.info) if one.order else one
-    return np.array_equal(one.values, fresh.values) and np.array_equal(one.counts, fresh.counts)
+def _counted(series: Series) -> bool:
+    fresh = Series.of_order(series.order, series.info) if series.order else series
+    return np.array_equal(series.values, fresh.values) and np.array_equal(series.counts, fresh.counts)
 
 
 def read_manifest(path: Path) -> Manifest:
@@ -200,7 +200,7 @@ def read_manifest(path: Path) -> Manifest:
 
 def _seal(value: dict[str, Any]) -> str:
     """Of all that a manifest says: problems, timing, repeat, what is absent, and where it comes from."""
-    return digest({name: one for name, one in value.items() if name != "manifest_sha256"})
+    return digest({name: item for name, item in value.items() if name != "manifest_sha256"})
 
 
 def settle_timing(store: Store, records: Sequence[Record], *, fixed: Collection[str] = ()) -> list[Record]:

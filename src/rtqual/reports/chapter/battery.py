@@ -34,7 +34,7 @@ def battery(material: Material, one: Place, load: str) -> Table:
     summaries = one.under(load)
     sampled = list(dict.fromkeys(name for s in summaries for name in s.series))
     absent = dict.fromkeys(name for s in summaries for name in s.absent)
-    names = [*sampled, *(name for name in absent if not any(_belongs(one, name) for one in sampled))]
+    names = [*sampled, *(name for name in absent if not any(_belongs(text, name) for text in sampled))]
     notes = notes_for(s.figures.get(figure_name(s, name, "p50")) for s in summaries for name in names)
     rows = heading_rows(summaries, notes)
     for name in names:
@@ -71,7 +71,7 @@ def cell_of(summary: Summary, name: str, notes: Notes, statistic: str = "p50", *
     why_absent = next((why for absent, why in summary.absent.items() if _belongs(name, absent)), "")
     if why_absent:
         return Cell("not offered", marks=notes.mark(clean(f"{why_absent}.")))
-    found, *ends = (summary.figures.get(figure_name(summary, name, one)) for one in (statistic, *_ENDS))
+    found, *ends = (summary.figures.get(figure_name(summary, name, end)) for end in (statistic, *_ENDS))
     if found is None:
         return Cell("-")
     details = [
@@ -99,7 +99,7 @@ def _belongs(name: str, benchmark: str) -> bool:
 def _share(summary: Summary, name: str, notes: Notes) -> Cell:
     """How much of an operation's time its context switch is, by the medians; and of its shortest and longest."""
     of = name.removesuffix(_SWITCH) + _TIME
-    part, whole = (summary.figures.get(figure_name(summary, one, "p50")) for one in (name, of))
+    part, whole = (summary.figures.get(figure_name(summary, text, "p50")) for text in (name, of))
     if not (part and whole):
         return figure_cell(None, notes, counted=False)
     cell = figure_cell(share(part, whole), notes, counted=False)

@@ -65,9 +65,9 @@ def _facts(material: Material, summary: Summary) -> list[Mapping[str, str]]:
 def _image_b(facts: Sequence[Mapping[str, str]]) -> float:
     """Nothing is known where a record does not tell all of it, as older ones of FreeRTOS's zeroed data, or where its
     runs are of images of several sizes."""
-    told = {tuple(whole(one.get(name, "")) for name in ("image_size_b", "bss_b")) for one in facts}
+    told = {tuple(whole(fact.get(name, "")) for name in ("image_size_b", "bss_b")) for fact in facts}
     sizes_b = told.pop() if len(told) == 1 else ()
-    return float(sum(one for one in sizes_b if one is not None)) if None not in sizes_b else 0.0
+    return float(sum(count for count in sizes_b if count is not None)) if None not in sizes_b else 0.0
 
 
 def _used_b(material: Material, summary: Summary) -> float:
@@ -94,7 +94,7 @@ def _plot(material: Material, found: Sequence[tuple[Summary, Offers, float]]) ->
     meanings = [(_FILLED[has], has.value) for has in Has]
     draw = partial(drawn, systems, _COLUMNS, meanings, f"Wake-up, {_QUANTILE}", mark, material.palette)
     why = dict.fromkeys(s.figures[_QUANTILE].why_no_interval for s in summaries)
-    notes = [Note("", prose(f"No interval: {one}.")) for one in why if one]
+    notes = [Note("", prose(f"No interval: {name}.")) for name in why if name]
     notes += [Note("", _INTERVAL)] if any(s.figures[_QUANTILE].interval for s in summaries) else []
     plot = material.numbering.plot(caption, clean(f"{caption}. {spoken}"), draw, mark)
     return Plots((plot,), (*notes, *timing_notes(mark)))

@@ -16,11 +16,11 @@ _INTERRUPTED = "interrupted"
 
 def conduct(material: Material) -> Iterator[Block]:
     """Nothing of a study's figures alone."""
-    run = [one for one in material.records if one.inputs.board != PUBLISHED]
+    run = [manifest for manifest in material.records if manifest.inputs.board != PUBLISHED]
     if not run:
         return
     paper, known = material.mission.document, SESSIONS.of(material.annexes)
-    began = sorted(one.provenance.started for one in run if one.provenance.started)
+    began = sorted(manifest.provenance.started for manifest in run if manifest.provenance.started)
     when = f"between {_minute(began[0])} and {_minute(began[-1])} UTC" if began else "at times that no record tells"
     who = f" by {prose(paper.tested)}" if paper.tested else ""
     where = f" at {prose(paper.place)}" if paper.place else ""
@@ -29,10 +29,11 @@ def conduct(material: Material) -> Iterator[Block]:
     if known:
         rows = [
             (
-                Cell(_minute(one.began)), Cell(_minute(one.ended) if one.ended else _INTERRUPTED), Cell(clean(one.by)),
-                Cell(clean(f"{one.processor}; {one.system}")), Cell(clean(one.rtqual)),
+                Cell(_minute(session.began)), Cell(_minute(session.ended) if session.ended else _INTERRUPTED),
+                Cell(clean(session.by)),
+                Cell(clean(f"{session.processor}; {session.system}")), Cell(clean(session.rtqual)),
             )
-            for one in known.sessions
+            for session in known.sessions
         ]  # fmt: skip
         columns = texts("Began (UTC)", "Ended", "By", "On", "rtqual")
         yield material.numbering.table("Calls of rtqual that measured", columns, rows)
@@ -41,22 +42,24 @@ def conduct(material: Material) -> Iterator[Block]:
 
 
 def _lost(material: Material) -> Iterator[str]:
-    for name, one in material.told.lost.items():
-        ran = one.inputs
-        where = f"{ran.candidate}, {ran.instrument} {load_text(ran.load)}" if ran else one.instrument
-        yield f"{where}, {one}" + (f"; rtqual explain {place(name)} says where it stands" if one.died else "")
+    for name, lost in material.told.lost.items():
+        ran = lost.inputs
+        where = f"{ran.candidate}, {ran.instrument} {load_text(ran.load)}" if ran else lost.instrument
+        yield f"{where}, {lost}" + (f"; rtqual explain {place(name)} says where it stands" if lost.died else "")
 
 
 def _tools(material: Material) -> Iterator[Block]:
     """The programs that measured, and what emulated, by board."""
     found: dict[tuple[str, str], set[str]] = {}
-    for one in material.records:
-        known = {**one.provenance.tools, "rtqual": one.provenance.rtqual}
+    for manifest in material.records:
+        known = {**manifest.provenance.tools, "rtqual": manifest.provenance.rtqual}
         known |= {
-            title: one.inputs.artefacts[name] for name, title in _EMULATED.items() if name in one.inputs.artefacts
+            title: manifest.inputs.artefacts[name]
+            for name, title in _EMULATED.items()
+            if name in manifest.inputs.artefacts
         }
         for program, version in known.items():
-            found.setdefault((one.inputs.board, program), set()).add(version)
+            found.setdefault((manifest.inputs.board, program), set()).add(version)
     rows = [(Cell(clean(program)), Cell(clean(board)), Cell(distinct(versions)))
             for (board, program), versions in sorted(found.items())]  # fmt: skip
     if rows:

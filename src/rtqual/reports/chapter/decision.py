@@ -24,7 +24,7 @@ def decision(material: Material) -> VerdictBox | None:
     if answer is None:
         return None
     deciding = [verdict for _, verdict in material.evidence.headed[: len(answer.boards)]]
-    blocks = [*_goals(material), *(block for one in deciding for block in _blocks(material, one))]
+    blocks = [*_goals(material), *(block for verdict in deciding for block in _blocks(material, verdict))]
     return VerdictBox("Decision", answer.fly is not None, prose(answer.headline), tuple(blocks))
 
 
@@ -35,14 +35,18 @@ def _goals(material: Material) -> Iterator[Block]:
 
 
 def _blocks(material: Material, verdict: Verdict) -> Iterator[Block]:
-    accepted = [one for one in verdict.differs if one == ACCEPTED_LINE]
-    yield from (Paragraph(f"{one}.") for one in accepted)
+    accepted = [differ for differ in verdict.differs if differ == ACCEPTED_LINE]
+    yield from (Paragraph(f"{name}.") for name in accepted)
     yield from bullets(
-        "The candidates differ in more than the kernel", (one for one in verdict.differs if one not in accepted), "open"
+        "The candidates differ in more than the kernel",
+        (differ for differ in verdict.differs if differ not in accepted),
+        "open",
     )
     table = gate_matrix(material, verdict, most=_MOST, rows=_MOST_ROWS)
     plots = decisive(material, verdict)
-    narrow = len(verdict.standings) <= _MOST_BESIDE and all(len(one.candidate) <= _LONG for one in verdict.standings)
+    narrow = len(verdict.standings) <= _MOST_BESIDE and all(
+        len(standing.candidate) <= _LONG for standing in verdict.standings
+    )
     beside = plots and narrow
     yield Beside((table,), plots) if plots and beside else table
     yield from bullets("What it rests on", (*_rests_on(material, verdict), *verdict.caveats))

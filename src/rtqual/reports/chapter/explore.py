@@ -30,7 +30,7 @@ _PERCENTILE = re.compile(r"p\d+(\.\d+)?")
 
 def explorer(material: Material) -> Iterator[Explorer]:
     """One, or none where there is nothing to plot."""
-    shown = [(one, panels) for one in material.places() if (panels := panels_of(material, one))]
+    shown = [(place, panels) for place in material.places() if (panels := panels_of(material, place))]
     if not shown:
         return
     groups = sum(len(panel.distributions) for _, panels in shown for panel in panels.values())
@@ -47,23 +47,23 @@ def explorer(material: Material) -> Iterator[Explorer]:
             }
             for name in material.candidates
         ],
-        "places": [_place(material, one, panels, most) for one, panels in shown],
+        "places": [_place(material, place, panels, most) for place, panels in shown],
     }
     yield Explorer(json.dumps(data, allow_nan=False, separators=(",", ":")))
 
 
-def _place(material: Material, one: Place, panels: Mapping[str, plots.Panel], most: int) -> _Json:
+def _place(material: Material, place: Place, panels: Mapping[str, plots.Panel], most: int) -> _Json:
     first = next(iter(panels.values()))
-    summaries = [s for load in panels for s in one.under(load)]
+    summaries = [s for load in panels for s in place.under(load)]
     return {
-        "title": clean(one.title),
-        "instrument": clean(one.instrument),
+        "title": clean(place.title),
+        "instrument": clean(place.instrument),
         "quantity": first.quantity,
         "unit": first.unit,
         "ends": first.ends,
         "logarithmic": first.logarithmic,
         "timing": [[note.mark, note.text] for note in timing_notes(timing_mark(summaries))],
-        "loads": [_load(material, one.under(load), load, panel, most) for load, panel in panels.items()],
+        "loads": [_load(material, place.under(load), load, panel, most) for load, panel in panels.items()],
     }
 
 
@@ -72,7 +72,7 @@ def _load(material: Material, summaries: Sequence[Summary], load: str, panel: pl
     return {
         "title": clean(load_text(load)),
         "mark": panel.mark,
-        "limits": [{"name": prose(one.name), "value": one.value, "upper": one.upper} for one in panel.limits],
+        "limits": [{"name": prose(limit.name), "value": limit.value, "upper": limit.upper} for limit in panel.limits],
         "bins": panel.bins,
         "grain": panel.grain,
         "groups": [_group(material, s, panel.distributions[s.group.candidate], panel.limits, most) for s in drawn],
@@ -80,8 +80,10 @@ def _load(material: Material, summaries: Sequence[Summary], load: str, panel: pl
     }
 
 
-def _group(material: Material, of: Summary, one: Distribution, limits: Sequence[plots.Limit], most: int) -> _Json:
-    values, counts, merged = thinned(one, most)
+def _group(
+    material: Material, of: Summary, distribution: Distribution, limits: Sequence[plots.Limit], most: int
+) -> _Json:
+    values, counts, merged = thinned(distribution, most)
     explained = sorted(material.numbering.explained.items(), key=lambda item: -item[0][1])
     return {
         "candidate": material.candidates.index(of.group.candidate),
@@ -89,26 +91,26 @@ def _group(material: Material, of: Summary, one: Distribution, limits: Sequence[
         "runs": of.runs,
         "gaps": np.diff(values, prepend=0).tolist(),  # from one value to the next: shorter to write
         "counts": counts.tolist(),
-        "overflow": one.overflow,
-        "overflow_from": one.overflow_from,
-        "broken": plots.broken(one, limits, 100),
-        "distinct": int(np.unique(one.values).size),
+        "overflow": distribution.overflow,
+        "overflow_from": distribution.overflow_from,
+        "broken": plots.broken(distribution, limits, 100),
+        "distinct": int(np.unique(distribution.values).size),
         "merged": merged,
-        "binned": one.kind == Kind.BINNED,
+        "binned": distribution.kind == Kind.BINNED,
         "explained": [[value, ident] for (group, value), ident in explained if group == of.group],
         "percentiles": {name: _figure(f) for name, f in of.figures.items() if _PERCENTILE.fullmatch(name)},
     }
 
 
-def thinned(one: Distribution, most: int) -> tuple[Int64Array, Int64Array, int]:
+def thinned(distribution: Distribution, most: int) -> tuple[Int64Array, Int64Array, int]:
     """Rising values, at most so many, their counts, and how many neighbours were merged: 1 where all are kept.
 
     The larger half stays as it is, for it holds the tail. Below, neighbours are merged at the largest of them, so
     that the share of samples above a value that is shown is the true one. The page states this rule.
     """
-    values, where = np.unique(one.values, return_inverse=True)
+    values, where = np.unique(distribution.values, return_inverse=True)
     counts = np.zeros(values.size, np.int64)
-    np.add.at(counts, where, one.counts)
+    np.add.at(counts, where, distribution.counts)
     if values.size <= most:
         return values, counts, 1
     kept = most // 2

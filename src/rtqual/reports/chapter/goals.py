@@ -20,7 +20,7 @@ def goal_cell(
         return Cell("-")
     part = goal.unit == "%"
     text = f"at most {prose(goal.text)}" + (" of before" if part else "")
-    was, found = (one.figures.get(name) if one else None for one in (before, after))
+    was, found = (summary.figures.get(name) if summary else None for summary in (before, after))
     if after is None or found is None or (part and was is None):
         return Cell(f"{text}: not measured", tone="open")
     limit = goal.value / 100 * was.value if part and was else goal.value

@@ -13,21 +13,21 @@ _Read = Callable[[Manifest], str | None]
 
 
 def _fact(name: str) -> _Read:
-    return lambda one: one.provenance.facts.get(name)
+    return lambda manifest: manifest.provenance.facts.get(name)
 
 
 def _artefact(name: str) -> _Read:
-    return lambda one: one.inputs.artefacts.get(name)
+    return lambda manifest: manifest.inputs.artefacts.get(name)
 
 
 # What identifies an item, in the order a reader asks for it; the configuration's hash comes after the package.
 _IDENTITY: Mapping[str, _Read] = {
-    "Kernel": lambda one: one.provenance.kernel,
+    "Kernel": lambda manifest: manifest.provenance.kernel,
     "Package": _fact("package"),
     "Kernel image, SHA-256": _artefact("kernel"),
     "Image, SHA-256": _artefact("image"),
     "Root and programs, SHA-256": _artefact("initramfs"),
-    "Boot parameters": lambda one: one.provenance.kernel_cmdline,
+    "Boot parameters": lambda manifest: manifest.provenance.kernel_cmdline,
     "Machine": _fact("machine"),
     "Model": _fact("model"),
     "Serial number": _fact("serial"),
@@ -48,9 +48,9 @@ def items(material: Material) -> Iterator[Block]:
 
 
 def _identity(material: Material, name: str, records: Sequence[Manifest]) -> Iterator[tuple[str, str]]:
-    records = [one for one in records if one.inputs.board != PUBLISHED]
+    records = [manifest for manifest in records if manifest.inputs.board != PUBLISHED]
     for title, read in _IDENTITY.items():
-        values = {value for one in records if (value := read(one))}
+        values = {value for manifest in records if (value := read(manifest))}
         if values:
             yield title, distinct(values)
         if title == "Package" and (digest := material.told.configs.get(name)):

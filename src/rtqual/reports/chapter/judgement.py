@@ -64,7 +64,7 @@ def _needs(material: Material, verdict: Verdict, gates: list[Gate]) -> Table:
     for some in sorted(alike.values(), key=lambda some: order.index(some[0].requirement)):
         gate = some[0]
         need, reason = Cell(prose(gate.requirement)), Cell(prose(gate.reason))
-        candidates = Cell(", ".join(prose(one.candidate) for one in some))
+        candidates = Cell(", ".join(prose(gate.candidate) for gate in some))
         rows.append([need, candidates, outcome_cell(gate.outcome), reason])
     source = "What the study says" if verdict.board == PUBLISHED else "In the kernel's configuration"
     need_column, outcome = (Column(title, False, name=True) for title in ("Need", "Outcome"))
@@ -80,13 +80,13 @@ def scores(material: Material) -> Iterator[Table]:
 
 
 def _scores(material: Material, verdict: Verdict) -> Iterator[Table]:
-    found = {(s.criterion, s.candidate): s for one in verdict.standings for s in one.scores}
+    found = {(s.criterion, s.candidate): s for standing in verdict.standings for s in standing.scores}
     if not any(score.score is not None for score in found.values()):
         return
     candidates = [s.candidate for s in verdict.standings]
     notes = Notes()
     rows = []
-    of_runs = {one.name for one in material.mission.criteria if figure_name(one) in STANDS_FOR}
+    of_runs = {criterion.name for criterion in material.mission.criteria if figure_name(criterion) in STANDS_FOR}
     for criterion in dict.fromkeys(name for name, _ in found):
         row = [found[criterion, candidate] for candidate in candidates if (criterion, candidate) in found]
         cells = [_score_cell(material, verdict, score, notes) for score in row]

@@ -28,7 +28,7 @@ def mechanism_plots(
     """A chart for each operation; nothing where none was measured. `systems`: by what a table calls them."""
     drawn = [plot for name in names for plot in _plot(material, systems, name)]
     if drawn:
-        notes = [f"{one}." for one in _why_none(systems, names)]
+        notes = [f"{name}." for name in _why_none(systems, names)]
         marks = timing_notes(timing_mark([s for _, s in systems]))
         yield Plots(tuple(drawn), (*(Note("", prose(text)) for text in notes), *marks))
 
@@ -50,7 +50,7 @@ def _plot(material: Material, systems: Sequence[tuple[str, Summary]], name: str)
         f"n = {samples} samples of each system"
     )
     spoken = "; ".join(f"{bar.row} {bar.system}: {bar.label}" for bar in bars)
-    unit = next(f.unit for s in summaries for one in _STATISTICS if (f := _figure(s, name, one)))
+    unit = next(f.unit for s in summaries for statistic in _STATISTICS if (f := _figure(s, name, statistic)))
     draw = partial(plots.bars, {readable(name): bars}, unit, mark, material.palette)
     yield material.numbering.plot(caption, clean(f"{caption}. {spoken}"), draw, mark)
 
@@ -91,22 +91,22 @@ def _why_none(systems: Sequence[tuple[str, Summary]], names: Sequence[str]) -> I
 def spaces_plot(material: Material, summaries: Sequence[Summary]) -> Iterator[Plots]:
     """Which program ran on which side of the system call, of each candidate; nothing where all ran on one side."""
     programs: dict[str, dict[str, dict[str, None]]] = {}
-    for one in summaries:
-        known = all_instruments()[one.group.instrument]
+    for summary in summaries:
+        known = all_instruments()[summary.group.instrument]
         if isinstance(known, Probe):
-            programs.setdefault(one.group.candidate, {}).setdefault(known.space, {})[known.program] = None
+            programs.setdefault(summary.group.candidate, {}).setdefault(known.space, {})[known.program] = None
     if len({space for found in programs.values() for space in found}) < 2:
         return
     systems = []
-    for candidate in (one for one in material.mission.candidates if one.name in programs):
+    for candidate in (candidate for candidate in material.mission.candidates if candidate.name in programs):
         found = {space: tuple(names) for space, names in programs[candidate.name].items()}
         divided = candidate.place is None or candidate.place.linux
         systems.append(System(candidate.name, candidate.title, found, divided=divided))
     said = "; ".join(
-        f"{one.name}: " + ("in one address space" if not one.divided else listed(
-            [f"{listed(list(names))} in {space}" for space, names in one.programs.items()]
+        f"{system.name}: " + ("in one address space" if not system.divided else listed(
+            [f"{listed(list(names))} in {space}" for space, names in system.programs.items()]
         ))
-        for one in systems
+        for system in systems
     )  # fmt: skip
     caption = "Where the measuring code ran: user space, kernel space, or one address space for all"
     draw = partial(spaces, systems, material.palette)

@@ -55,9 +55,9 @@ def mechanisms(material: Material) -> Iterator[Block]:
     families = list(_families(material))
     if families:
         yield Paragraph(_WARNING)
-        yield from spaces_plot(material, [one for _, summaries, _ in families for one in summaries])
-        for one in families:
-            yield from _tables(material, *one)
+        yield from spaces_plot(material, [summary for _, summaries, _ in families for summary in summaries])
+        for family in families:
+            yield from _tables(material, *family)
 
 
 def _families(material: Material) -> Iterator[tuple[str, list[Summary], tuple[Operations, ...]]]:
@@ -67,9 +67,11 @@ def _families(material: Material) -> Iterator[tuple[str, list[Summary], tuple[Op
         for s in one.summaries if family and one.board != PUBLISHED else ():
             if s.figures and not s.problems:
                 groups.setdefault((family, s.group.load, s.group.board, s.group.cpus), []).append(s)
-    ordered = sorted(groups.items(), key=lambda one: -max(len(s.series) for s in one[1]))  # the fullest first
+    ordered = sorted(groups.items(), key=lambda pair: -max(len(s.series) for s in pair[1]))  # the fullest first
     for (family, load, *_), summaries in ordered:
-        printed = tuple(op for one in others.printed() for op in one.operations(family)) if load == "none" else ()
+        printed = (
+            tuple(op for printed in others.printed() for op in printed.operations(family)) if load == "none" else ()
+        )
         if printed or len({s.group.instrument for s in summaries}) > 1:
             yield family, summaries, printed
 
@@ -82,36 +84,36 @@ def _family(instrument: str) -> str:
 def _tables(
     material: Material, family: str, summaries: Sequence[Summary], printed: Sequence[Operations]
 ) -> Iterator[Table | Plots]:
-    drawn = [one for one in printed if one.charted]  # the study draws other intervals too
+    drawn = [operations for operations in printed if operations.charted]  # the study draws other intervals too
     refused = _refused(summaries, printed)
-    printed = [one for one in printed if not all(_unlike(s, one) for s in summaries)]
+    printed = [operations for operations in printed if not all(_unlike(s, operations) for s in summaries)]
     statistic = printed[0].statistic if printed else "p50"
-    printed = [one for one in printed if one.statistic == statistic]
+    printed = [operations for operations in printed if operations.statistic == statistic]
     systems = _systems(material, summaries, statistic)
-    names = list(dict.fromkeys(name for one in systems for name in (*one.summary.series, *one.summary.absent)))
-    notes = notes_for(one.figure(name) for one in systems for name in names)
+    names = list(dict.fromkeys(name for system in systems for name in (*system.summary.series, *system.summary.absent)))
+    notes = notes_for(system.figure(name) for system in systems for name in names)
     counts = {
-        "samples n of each": [number(one.summary.samples) for one in systems],
-        "runs": [str(one.summary.runs) for one in systems],
+        "samples n of each": [number(system.summary.samples) for system in systems],
+        "runs": [str(system.summary.runs) for system in systems],
     }
     rows = [[Cell(title), *map(Cell, texts), *(Cell("") for _ in printed)] for title, texts in counts.items()]
     for name in names:
-        cells = [cell_of(one.summary, name, notes, statistic, span=False) for one in systems]
-        rows.append([Cell(readable(name)), *cells, *(_printed(one, name) for one in printed)])
+        cells = [cell_of(system.summary, name, notes, statistic, span=False) for system in systems]
+        rows.append([Cell(readable(name)), *cells, *(_printed(operations, name) for operations in printed)])
         rows += ([*row, *(Cell("-") for _ in printed)] for row in share_rows([s.summary for s in systems], name, notes))
     group = summaries[0].group
-    charted = [name for name in names if any(name in one.figures_ns for one in drawn)]
-    yield from mechanism_plots(material, [(one.title, one.summary) for one in systems], charted)
+    charted = [name for name in names if any(name in operations.figures_ns for operations in drawn)]
+    yield from mechanism_plots(material, [(system.title, system.summary) for system in systems], charted)
     where = f"{family} {load_text(group.load)}, {place(group)}"
     mark = notes.timed(timing_mark(summaries))
-    measured = [Column(clean(one.title), candidate=one.summary.group.candidate) for one in systems]
+    measured = [Column(clean(system.title), candidate=system.summary.group.candidate) for system in systems]
     yield material.numbering.table(
         marked(clean(f"{where}, by operating system: {_STATISTICS[statistic]}"), mark),
-        [Column("Operation", False), *measured, *(Column(one.system) for one in printed)],
+        [Column("Operation", False), *measured, *(Column(operations.system) for operations in printed)],
         rows,
         (*_sources(printed), *refused, *notes.listed()),
     )
-    agreeing = [row for one in printed if (row := _agreement(systems, one))]
+    agreeing = [row for operations in printed if (row := _agreement(systems, operations))]
     if agreeing:
         yield material.numbering.table(
             clean(f"{where}: rank correlation with published systems, and the median ratio to them"),
@@ -138,47 +140,47 @@ def _systems(material: Material, summaries: Sequence[Summary], statistic: str) -
     return [_System(title(s), s, statistic) for s in ordered]
 
 
-def _printed(one: Operations, name: str) -> Cell:
-    return Cell(quantity(one.figures_ns[name], "ns")) if name in one.figures_ns else Cell("-")
+def _printed(operations: Operations, name: str) -> Cell:
+    return Cell(quantity(operations.figures_ns[name], "ns")) if name in operations.figures_ns else Cell("-")
 
 
-def _agreement(systems: Sequence[_System], one: Operations) -> list[Cell]:
+def _agreement(systems: Sequence[_System], operations: Operations) -> list[Cell]:
     """How well each system's order of operations agrees with a published order; nothing of too few operations."""
-    ranks = [rank_correlation(values, one.figures_ns) for values in _comparable(systems, one)]
+    ranks = [rank_correlation(values, operations.figures_ns) for values in _comparable(systems, operations)]
     if not any(ranks):
         return []
     counts = sorted({rank[1] for rank in ranks if rank})
     cells = []
-    for values, rank in zip(_comparable(systems, one), ranks, strict=True):
-        ratio = median_ratio(values, one.figures_ns)
+    for values, rank in zip(_comparable(systems, operations), ranks, strict=True):
+        ratio = median_ratio(values, operations.figures_ns)
         beside = "" if ratio is None else f"ratio {number(ratio)}"
         cells.append(Cell(f"{rank[0]:.2f}", beside) if rank else Cell("-", beside))
-    return [Cell(one.system), Cell(" or ".join(map(str, counts))), *cells]
+    return [Cell(operations.system), Cell(" or ".join(map(str, counts))), *cells]
 
 
-def _comparable(systems: Sequence[_System], one: Operations) -> Iterator[dict[str, float]]:
+def _comparable(systems: Sequence[_System], operations: Operations) -> Iterator[dict[str, float]]:
     """The values of each system; none of one that was measured otherwise than the study's."""
     for system in systems:
-        yield {} if _unlike(system.summary, one) else system.values
+        yield {} if _unlike(system.summary, operations) else system.values
 
 
-def _unlike(s: Summary, one: Operations) -> str:
+def _unlike(s: Summary, operations: Operations) -> str:
     """Why a system is not set beside a published one; empty where it may be."""
     interval_ns = s.conditions.parameters.get("interval") or OWN_INTERVAL_NS
     own = replace(s.conditions, parameters={**s.conditions.parameters, "interval": interval_ns})
-    return unlike_conditions(own, one.conditions)
+    return unlike_conditions(own, operations.conditions)
 
 
 def _refused(summaries: Sequence[Summary], printed: Sequence[Operations]) -> list[Note]:
     found: dict[str, dict[str, None]] = {}
-    for one in printed:
+    for operations in printed:
         for s in summaries:
-            if why := _unlike(s, one):
-                found.setdefault(f"{one.place}: {why}", {})[s.group.candidate] = None
+            if why := _unlike(s, operations):
+                found.setdefault(f"{operations.place}: {why}", {})[s.group.candidate] = None
     return [
         Note("", prose(f"Not set beside {what} ({listed(list(candidates))}).")) for what, candidates in found.items()
     ]
 
 
 def _sources(printed: Sequence[Operations]) -> list[Note]:
-    return [Note("", prose(text)) for text in dict.fromkeys(one.told for one in printed)]
+    return [Note("", prose(text)) for text in dict.fromkeys(operations.told for operations in printed)]

@@ -39,9 +39,9 @@ def method(material: Material) -> Iterator[Block]:
     yield from conduct(material)
     rows = []
     for (board, instrument, load, cpus), group in groupby(material.records, key=cell_key):
-        for candidate, some in groupby(group, key=lambda one: one.inputs.candidate):
+        for candidate, some in groupby(group, key=lambda manifest: manifest.inputs.candidate):
             records = list(some)
-            ids = [one.hash[:12] for one in records]
+            ids = [manifest.hash[:12] for manifest in records]
             rows.append(
                 [
                     Cell(clean(instrument), clean(load_text(load))),

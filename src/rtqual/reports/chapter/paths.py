@@ -42,7 +42,7 @@ def _row(s: Summary, loop: str, notes: Notes) -> list[Cell]:
     if absent:
         return [Cell(loop), system, *([absent] * (len(_SHOWN) + 1))]
     figures = [s.figures.get(figure_name(s, f"{loop}: {series}", statistic)) for series, statistic in _SHOWN]
-    return [Cell(loop), system, *(figure_cell(one, notes, of=s) for one in figures), _misses(s, loop)]
+    return [Cell(loop), system, *(figure_cell(figure, notes, of=s) for figure in figures), _misses(s, loop)]
 
 
 def _misses(s: Summary, loop: str) -> Cell:

@@ -42,11 +42,11 @@ def _plot(material: Material, one: Place, load: str, best: str) -> Iterator[Plot
 
 def _sure(shift: ShiftFunction) -> ShiftFunction:
     """Without the quantiles that have no interval."""
-    kept = {name: one for name, one in shift.differences.items() if one.interval}
+    kept = {name: figure for name, figure in shift.differences.items() if figure.interval}
     return replace(shift, differences=kept, margins={name: shift.margins[name] for name in kept if shift.margins})
 
 
 def _spoken(shift: ShiftFunction) -> str:
     """What a plot shows, in words."""
-    values = ", ".join(f"{name} {value(one)}" for name, one in shift.differences.items())
+    values = ", ".join(f"{name} {value(figure)}" for name, figure in shift.differences.items())
     return f"{shift.a.candidate} minus {shift.b.candidate}: {values}"

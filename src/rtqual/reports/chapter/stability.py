@@ -26,7 +26,9 @@ Row = tuple[str, Sequence[Summary]]
 
 
 def stability(material: Material) -> Iterator[Block]:
-    places = [one for one in material.places() if any(name in s.figures for s in one.summaries for name in ABSOLUTE)]
+    places = [
+        place for place in material.places() if any(name in s.figures for s in place.summaries for name in ABSOLUTE)
+    ]
     if not places:
         return
     yield Paragraph(
@@ -34,18 +36,18 @@ def stability(material: Material) -> Iterator[Block]:
         "relative to max and p95. Shorter bars are steadier; the line along a bar's foot is its 95 % interval."
     )
     drawn: list[Plot] = []
-    for (board, cpus), there in groupby(places, key=lambda one: (one.board, one.cpus)):
+    for (board, cpus), there in groupby(places, key=lambda place: (place.board, place.cpus)):
         where = f"{board} board, {count(cpus, 'CPU')}"
-        for rows in _pages([row for one in there for row in _rows(one)]):
+        for rows in _pages([row for place in there for row in _rows(place)]):
             if any(len(summaries) > 1 for _, summaries in rows):
                 drawn += _plot(material, rows, ABSOLUTE, _beside_each_other, f"Stability of the candidates, {where}")
             drawn += _plot(material, rows, RELATIVE, _by_itself, f"Relative stability, {where}")
-    yield Plots(tuple(drawn), timing_notes(timing_mark([s for one in places for s in one.summaries])))
+    yield Plots(tuple(drawn), timing_notes(timing_mark([s for place in places for s in place.summaries])))
 
 
-def _rows(one: Place) -> Iterator[Row]:
-    for load in one.loads:
-        yield f"{one.instrument} {load_text(load)}" if len(one.loads) > 1 else one.instrument, one.under(load)
+def _rows(place: Place) -> Iterator[Row]:
+    for load in place.loads:
+        yield f"{place.instrument} {load_text(load)}" if len(place.loads) > 1 else place.instrument, place.under(load)
 
 
 def _pages(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:

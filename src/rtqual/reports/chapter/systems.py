@@ -28,16 +28,18 @@ def systems(material: Material) -> Iterator[Block]:
     yield material.numbering.table("Systems under test", [*titles, Column("Runs")], rows)
     yield from items(material)
     yield from choice(material)
-    for one in material.places():
-        if one.instrument != FOOTPRINT:
+    for place in material.places():
+        if place.instrument != FOOTPRINT:
             continue
-        notes = notes_for(figure for s in one.summaries for figure in s.figures.values())
-        names = dict.fromkeys(name for s in one.summaries for name in s.figures)
+        notes = notes_for(figure for s in place.summaries for figure in s.figures.values())
+        names = dict.fromkeys(name for s in place.summaries for name in s.figures)
         yield material.numbering.table(
-            clean(f"Footprint, {one.board} board, {count(one.cpus, 'CPU')}"),
-            [Column("Figure", False), *material.columns([s.group.candidate for s in one.summaries])],
+            clean(f"Footprint, {place.board} board, {count(place.cpus, 'CPU')}"),
+            [Column("Figure", False), *material.columns([s.group.candidate for s in place.summaries])],
             [
-                raised([Cell(readable(name)), *(figure_cell(s.figures.get(name), notes, of=s) for s in one.summaries)])
+                raised(
+                    [Cell(readable(name)), *(figure_cell(s.figures.get(name), notes, of=s) for s in place.summaries)]
+                )
                 for name in names
             ],
             notes.listed(),

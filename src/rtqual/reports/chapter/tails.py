@@ -52,7 +52,7 @@ class _Thread:
 
 def tails(material: Material) -> Iterator[Block]:
     """The levels with their diagnostics and plots, how often limits were passed, and what was refused and why."""
-    found = sorted(material.evidence.tails.items(), key=lambda one: material.order(one[0]))
+    found = sorted(material.evidence.tails.items(), key=lambda pair: material.order(pair[0]))
     if not found:
         return
     threads = [thread for group, one in found for thread in _threads(group, one)]
@@ -63,7 +63,7 @@ def tails(material: Material) -> Iterator[Block]:
         plotted = [*_latest(threads)]
         for thread in threads:
             yield from _diagnostics(thread, every=thread in plotted)
-    exceedances = [(group, one) for group, tail in found for one in tail.exceedances]
+    exceedances = [(group, exceedance) for group, tail in found for exceedance in tail.exceedances]
     if exceedances:
         yield _exceedance_table(material, exceedances)
     refusals = [(group, refusal) for group, one in found for refusal in one.threads if isinstance(refusal, Refusal)]
@@ -83,11 +83,11 @@ def _diagnostics(thread: _Thread, *, every: bool) -> Iterator[Bullets]:
 
 
 def _threads(group: Group, tail: Tails) -> Iterator[_Thread]:
-    for one in tail.threads:
-        if isinstance(one, Estimate):
-            yield _Thread(group, tail.asked_ns, one, None)
-        elif one.instead:
-            yield _Thread(group, tail.asked_ns, one.instead, one)
+    for refusal in tail.threads:
+        if isinstance(refusal, Estimate):
+            yield _Thread(group, tail.asked_ns, refusal, None)
+        elif refusal.instead:
+            yield _Thread(group, tail.asked_ns, refusal.instead, refusal)
 
 
 def _levels(material: Material, threads: Sequence[_Thread]) -> Table:
@@ -148,11 +148,11 @@ def _plots(material: Material, thread: _Thread) -> Iterator[Plot]:
 
 def _unsettled(material: Material, group: Group, tail: Tails) -> Iterator[Plot]:
     """The thresholds of a group's first thread that has no estimate at all."""
-    for one in tail.threads:
-        if isinstance(one, Refusal) and one.observed and one.table and not one.instead:
-            name = ", ".join(filter(None, ("refused", cell_text(group), one.observed.name)))
-            caption = _stability_caption(one.observed, tail.asked_ns, name)
-            draw = partial(stability_plot, one.table, None, material.palette.colour(group.candidate))
+    for refusal in tail.threads:
+        if isinstance(refusal, Refusal) and refusal.observed and refusal.table and not refusal.instead:
+            name = ", ".join(filter(None, ("refused", cell_text(group), refusal.observed.name)))
+            caption = _stability_caption(refusal.observed, tail.asked_ns, name)
+            draw = partial(stability_plot, refusal.table, None, material.palette.colour(group.candidate))
             yield material.numbering.plot(caption, caption, draw)
             return
 
@@ -169,15 +169,22 @@ def _end(high: float) -> str:
 
 def _exceedance_table(material: Material, found: Sequence[tuple[Group, Exceedance]]) -> Table:
     rows = []
-    for group, one in found:
-        worth = "order not recorded: taken as independent" if one.effective is None else f"worth {one.effective:,.0f}"
+    for group, exceedance in found:
+        worth = (
+            "order not recorded: taken as independent"
+            if exceedance.effective is None
+            else f"worth {exceedance.effective:,.0f}"
+        )
         rows.append(
             [
-                Cell(prose(f"{one.requirement}: {cell_text(group)}")),
-                Cell(quantity(one.limit, "ns")),
-                Cell(f"{one.exceeding:,}", f"of {one.samples:,}"),
+                Cell(prose(f"{exceedance.requirement}: {cell_text(group)}")),
+                Cell(quantity(exceedance.limit, "ns")),
+                Cell(f"{exceedance.exceeding:,}", f"of {exceedance.samples:,}"),
                 Cell(worth),
-                Cell(one_in(one.bound), f"more than {duration(one.once_in_ns)} apart" if one.once_in_ns else ""),
+                Cell(
+                    one_in(exceedance.bound),
+                    f"more than {duration(exceedance.once_in_ns)} apart" if exceedance.once_in_ns else "",
+                ),
             ]
         )
     columns = [*texts("Requirement"), *numbers("Limit", "Samples beyond", "Independent samples", "Rarer than, 95 %")]

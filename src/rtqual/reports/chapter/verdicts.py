@@ -53,7 +53,9 @@ def _box(material: Material, verdict: Verdict, *, decides: bool) -> Iterator[Blo
         plots = decisive(material, verdict)
         yield from [plots] if plots else []
     yield from bullets("Findings", verdict.findings)
-    refused = (f"{one.candidate}: {reason}" for one in verdict.standings for reason in one.other_refusals)
+    refused = (
+        f"{standing.candidate}: {reason}" for standing in verdict.standings for reason in standing.other_refusals
+    )
     yield from bullets("Refused", refused, "open")
     if not decides:
         yield from bullets("What would change this", verdict.would_change)

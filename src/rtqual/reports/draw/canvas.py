@@ -106,8 +106,8 @@ def legend_lines(candidates: Iterable[str], palette: Palette) -> list[Line2D]:
 
 def short(text: str, longest: int = LONGEST) -> str:
     """Cleaned and cut to what fits."""
-    one = " ".join(clean(text).split())
-    return one if len(one) <= longest else one[: longest - 1] + "…"
+    name = " ".join(clean(text).split())
+    return name if len(name) <= longest else name[: longest - 1] + "…"
 
 
 def frame(

@@ -121,7 +121,7 @@ def histogram(panel: Panel, palette: Palette, ident: str, alt: str) -> str:
     """One row a candidate over a shared axis, counts logarithmic, so that a single late sample is seen."""
     names = list(panel.distributions)
     edges = bin_edges(panel)
-    counts = {name: binned(one, edges) for name, one in panel.distributions.items()}
+    counts = {name: binned(distribution, edges) for name, distribution in panel.distributions.items()}
     top = 2 * max(1.0, *(max(counts[n].max(), float(panel.distributions[n].overflow)) for n in names))
     with mpl.rc_context(RC):
         height_in = max(0.55, 1.7 / len(names))
@@ -153,11 +153,11 @@ def ccdf(panel: Panel, palette: Palette, ident: str, alt: str) -> str:
         axes.set_yscale("log")
         axes.set_ylim(low, 1.4)
         grid(axes, _value_axis(axes, panel), decade_ticks(axes.yaxis, low, 1.4, most=6))
-        for name, one in panel.distributions.items():
-            x, y = survival(one)
+        for name, distribution in panel.distributions.items():
+            x, y = survival(distribution)
             colour = palette.colour(name)
             axes.plot(x, y, drawstyle="steps-post", color=colour, linestyle=palette.dashes(name), linewidth=1.6)
-            if one.overflow:
+            if distribution.overflow:
                 axes.plot(x[-1:], y[-1:], ">", color=colour, markersize=5, clip_on=False)
         _draw_limits(axes, panel)
         upright_label(figure, [axes], "Share of samples above")
@@ -168,7 +168,7 @@ def bars(groups: Mapping[str, Sequence[Bar]], unit: str, mark: str, palette: Pal
     """Bars from zero with their values beside them; one set of axes a statistic, one row a load."""
     every = [entry for entries in groups.values() for entry in entries]
     if not any(entry.hatch for entry in every):
-        hatched = {name: [replace(one, hatch=palette.hatch(one.candidate)) for one in groups[name]] for name in groups}
+        hatched = {name: [replace(bar, hatch=palette.hatch(bar.candidate)) for bar in groups[name]] for name in groups}
         groups, every = hatched, [entry for entries in hatched.values() for entry in entries]
     with mpl.rc_context(RC):
         named = {entry.system or entry.candidate: entry for entry in every}
@@ -260,22 +260,22 @@ def bin_edges(panel: Panel) -> FloatArray:
     return np.unique(np.maximum(np.insert(edges, 0, max(edges[0] - grain, low * 0.5)), low * 0.5))
 
 
-def binned(one: Distribution, edges: FloatArray) -> FloatArray:
+def binned(distribution: Distribution, edges: FloatArray) -> FloatArray:
     """Samples in each bin; what lies outside is counted in the first or last."""
-    inside = np.clip(one.values.astype(np.float64), edges[0], np.nextafter(edges[-1], 0))
-    return np.histogram(inside, edges, weights=one.counts.astype(np.float64))[0]
+    inside = np.clip(distribution.values.astype(np.float64), edges[0], np.nextafter(edges[-1], 0))
+    return np.histogram(inside, edges, weights=distribution.counts.astype(np.float64))[0]
 
 
-def survival(one: Distribution) -> tuple[FloatArray, FloatArray]:
+def survival(distribution: Distribution) -> tuple[FloatArray, FloatArray]:
     """Value and share of samples above it, thinned by rank so that the tail keeps every step."""
-    total = float(one.counts.sum() + one.overflow)
-    values, where = np.unique(one.values, return_inverse=True)
-    counts = np.bincount(where, weights=one.counts.astype(np.float64), minlength=values.size)
+    total = float(distribution.counts.sum() + distribution.overflow)
+    values, where = np.unique(distribution.values, return_inverse=True)
+    counts = np.bincount(where, weights=distribution.counts.astype(np.float64), minlength=values.size)
     above = (total - np.cumsum(counts)) / total
     x = np.insert(values.astype(np.float64), 0, values[0] if values.size else 1.0)
     y = np.insert(above, 0, 1.0)
-    if one.overflow and one.overflow_from:
-        x, y = np.append(x, float(one.overflow_from)), np.append(y, one.overflow / total)
+    if distribution.overflow and distribution.overflow_from:
+        x, y = np.append(x, float(distribution.overflow_from)), np.append(y, distribution.overflow / total)
     elif y.size > 1:
         y[-1] = 0.5 / total  # nothing lies above the largest sample; end the step at the plot's foot
     if x.size > POINTS:
@@ -286,14 +286,16 @@ def survival(one: Distribution) -> tuple[FloatArray, FloatArray]:
     return x, y
 
 
-def broken(one: Distribution, limits: Sequence[Limit], room: int) -> str:
+def broken(distribution: Distribution, limits: Sequence[Limit], room: int) -> str:
     """How many samples break the limit, in as many words as fit; nothing where there is not exactly one limit."""
-    if len(limits) != 1 or (one.overflow and (one.overflow_from or 0) <= limits[0].value):
+    if len(limits) != 1 or (distribution.overflow and (distribution.overflow_from or 0) <= limits[0].value):
         return ""
     (limit,) = limits
-    total = int(one.counts.sum()) + one.overflow
-    above = beyond(one, limit.value)
-    broken = above if limit.upper else total - above - int(one.counts[one.values == limit.value].sum())
+    total = int(distribution.counts.sum()) + distribution.overflow
+    above = beyond(distribution, limit.value)
+    broken = (
+        above if limit.upper else total - above - int(distribution.counts[distribution.values == limit.value].sum())
+    )
     where = "above" if limit.upper else "below"
     of = f"{broken:,} of {total:,}"
     wordings = (f"{of} samples {where} the limit", f"{of} {where}", f"{broken:,} {where}")

@@ -60,7 +60,7 @@ def choice(
 def _scatter(axes: Axes, systems: Sequence[Choice], label: str, mark: str, palette: Palette) -> None:
     ends_ns = [v for s in systems for v in (s.latency_ns, *(s.between_ns or ())) if v > 0 and math.isfinite(v)]
     spans = (ends_ns, [s.memory_b for s in systems])
-    (low_ns, high_ns), (low_b, high_b) = ((min(one) / 1.6, max(one) * 1.6) for one in spans)
+    (low_ns, high_ns), (low_b, high_b) = ((min(span) / 1.6, max(span) * 1.6) for span in spans)
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlim(low_b, high_b)

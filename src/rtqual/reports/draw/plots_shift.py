@@ -58,13 +58,13 @@ class Axis:
 def shift_plot(shifts: Sequence[ShiftFunction], palette: Palette, ident: str, alt: str, mark: str) -> str:
     """All of one unit and from the same candidate, `b`; above zero `a` is the larger one."""
     axis = axis_of(shifts)
-    names = [name for name in SHIFTED if any(name in one.differences for one in shifts)]
+    names = [name for name in SHIFTED if any(name in shift.differences for shift in shifts)]
     margins = _margins(shifts)
     with mpl.rc_context(RC):
         handles = [
-            Line2D([], [], label=short(f"{one.a.candidate} minus {one.b.candidate}"), marker="o", markersize=4,
-                   color=palette.colour(one.a.candidate), linestyle=palette.dashes(one.a.candidate), linewidth=1.2)
-            for one in shifts
+            Line2D([], [], label=short(f"{shift.a.candidate} minus {shift.b.candidate}"), marker="o", markersize=4,
+                   color=palette.colour(shift.a.candidate), linestyle=palette.dashes(shift.a.candidate), linewidth=1.2)
+            for shift in shifts
         ]  # fmt: skip
         if margins:
             handles.append(Line2D([], [], label="does not matter", color=INK, alpha=MARGIN_ALPHA, linewidth=7))
@@ -95,8 +95,8 @@ def shift_plot(shifts: Sequence[ShiftFunction], palette: Palette, ident: str, al
             sizes = np.array([*margins.values(), list(margins.values())[-1]])
             edges.append(edges[-1] + 1)
             axes.fill_between(edges, -sizes, sizes, step="post", color=INK, alpha=MARGIN_ALPHA, linewidth=0)
-        for place, one in enumerate(shifts):
-            _draw(axes, axis, one, names, palette, offset=APART * (place - (len(shifts) - 1) / 2))
+        for place, shift_function in enumerate(shifts):
+            _draw(axes, axis, shift_function, names, palette, offset=APART * (place - (len(shifts) - 1) / 2))
         axes.set_xlabel(f"Quantile of the samples {mark}".rstrip())
         upright_label(figure, [axes], titled("Difference", unit))
         return to_svg(figure, ident, alt)
@@ -104,10 +104,10 @@ def shift_plot(shifts: Sequence[ShiftFunction], palette: Palette, ident: str, al
 
 def axis_of(shifts: Sequence[ShiftFunction]) -> Axis:
     """What there is to show: differences, the finite ends of their intervals, and the margins."""
-    ends = [end for one in shifts for figure in one.differences.values() for end in _ends(figure)]
+    ends = [end for shift in shifts for figure in shift.differences.values() for end in _ends(figure)]
     margins = list(_margins(shifts).values())
     ends += [end for margin in margins for end in (-margin, margin)]
-    sizes = [abs(figure.value) for one in shifts for figure in one.differences.values() if figure.value]
+    sizes = [abs(figure.value) for shift in shifts for figure in shift.differences.values() if figure.value]
     low, high = min(0.0, *ends), max(0.0, *ends)
     most = max(high, -low) or 1.0
     low, high = low - 0.05 * most, high + 0.05 * most
@@ -127,17 +127,19 @@ def _ends(figure: Figure) -> Iterator[float]:
 
 def _margins(shifts: Sequence[ShiftFunction]) -> Mapping[str, float]:
     """Of each quantile the smallest; of several candidates each has its own where it is a part of the figure."""
-    names = [name for name in SHIFTED if any(name in one.margins for one in shifts)]
-    return {name: min(one.margins.get(name, math.inf) for one in shifts) for name in names}
+    names = [name for name in SHIFTED if any(name in shift.margins for shift in shifts)]
+    return {name: min(shift.margins.get(name, math.inf) for shift in shifts) for name in names}
 
 
-def _draw(axes: Axes, axis: Axis, one: ShiftFunction, names: Sequence[str], palette: Palette, *, offset: float) -> None:
+def _draw(
+    axes: Axes, axis: Axis, shift_function: ShiftFunction, names: Sequence[str], palette: Palette, *, offset: float
+) -> None:
     """An end that is open runs to the edge, with an arrow there."""
-    colour, dashes = palette.colour(one.a.candidate), palette.dashes(one.a.candidate)
-    at = {name: names.index(name) + offset for name in one.differences}
-    values = [figure.value for figure in one.differences.values()]
+    colour, dashes = palette.colour(shift_function.a.candidate), palette.dashes(shift_function.a.candidate)
+    at = {name: names.index(name) + offset for name in shift_function.differences}
+    values = [figure.value for figure in shift_function.differences.values()]
     axes.plot(list(at.values()), values, color=colour, linestyle=dashes, linewidth=1.0, zorder=2)
-    for name, figure in one.differences.items():
+    for name, figure in shift_function.differences.items():
         x, between = at[name], figure.interval
         axes.plot([x], [figure.value], "o", color=colour, markersize=4, zorder=3)
         if between is not None:

@@ -35,21 +35,21 @@ def spaces(systems: Sequence[System], palette: Palette, ident: str, alt: str) ->
         axes.set_ylim(_HEAD_IN + _ROW_IN * len(systems), 0)
         for middle, name in ((0.25, USER), (0.75, KERNEL)):
             axes.text(middle, 0.1, name, ha="center", va="center", fontsize=9)
-        for place, one in enumerate(systems):
-            _row(axes, one, _HEAD_IN + _ROW_IN * place, palette.colour(one.name))
+        for place, system in enumerate(systems):
+            _row(axes, system, _HEAD_IN + _ROW_IN * place, palette.colour(system.name))
         return to_svg(figure, ident, alt)
 
 
-def _row(axes: Axes, one: System, top: float, colour: str) -> None:
-    if not one.divided:
-        programs = [name for names in one.programs.values() for name in names]
-        _box(axes, 0.0, 1.0, top, colour, [one.name, one.title, f"{', '.join(programs)}, one address space"])
+def _row(axes: Axes, system: System, top: float, colour: str) -> None:
+    if not system.divided:
+        programs = [name for names in system.programs.values() for name in names]
+        _box(axes, 0.0, 1.0, top, colour, [system.name, system.title, f"{', '.join(programs)}, one address space"])
         return
-    user, kernel = (", ".join(one.programs.get(side, ())) for side in (USER, KERNEL))
+    user, kernel = (", ".join(system.programs.get(side, ())) for side in (USER, KERNEL))
     axes.plot([0.5, 0.5], [top - 0.05, top + _ROW_IN - 0.05], color=INK, linewidth=0.9, linestyle=LIMIT_DASHES)
     half = 0.5 - _GAP / 2
-    _box(axes, 0.0, half, top, colour, [one.name, user or "nothing measured"])
-    _box(axes, 1 - half, half, top, colour, [one.title, kernel or "nothing measured"])
+    _box(axes, 0.0, half, top, colour, [system.name, user or "nothing measured"])
+    _box(axes, 1 - half, half, top, colour, [system.title, kernel or "nothing measured"])
 
 
 def _box(axes: Axes, left: float, width: float, top: float, colour: str, texts: Sequence[str]) -> None:

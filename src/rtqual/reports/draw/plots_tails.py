@@ -66,10 +66,10 @@ def stability_plot(table: Sequence[Fitted], chosen: Fitted | None, colour: str, 
                 _even_axis(axes, min(one.low for one in found), max(one.high for one in found), most=5)
             grid(axes, ticks, list(axes.yaxis.get_ticklocs()))
             axes.set_title(name, loc="left", pad=3)
-            for row, one in zip(table, found, strict=True):
-                _bar(axes, row.threshold, one, colour)
+            for row, estimated in zip(table, found, strict=True):
+                _bar(axes, row.threshold, estimated, colour)
                 axes.plot(
-                    [row.threshold], [one.value], "o", color=colour, markersize=5,
+                    [row.threshold], [estimated.value], "o", color=colour, markersize=5,
                     markerfacecolor=colour if row is chosen else "none", zorder=3,
                 )  # fmt: skip
             if axes is not rows[-1]:
@@ -80,7 +80,7 @@ def stability_plot(table: Sequence[Fitted], chosen: Fitted | None, colour: str, 
 
 def return_level_plot(made: Estimate, asked_ns: float, colour: str, ident: str, alt: str) -> str:
     """What is passed once in a time, with its interval, and the largest samples where they came."""
-    horizons = [one.horizon_ns for one in made.curve]
+    horizons = [level.horizon_ns for level in made.curve]
     ends = [Estimated(value, value, value) for _, value in made.points]
     low, high = min(horizons[0], made.points[-1][0]) / 1.3, horizons[-1] * 1.3
     with mpl.rc_context(RC):
@@ -94,12 +94,12 @@ def return_level_plot(made: Estimate, asked_ns: float, colour: str, ident: str, 
         figure, (axes,) = frame([2.1], handles)
         axes.set_xscale("log")
         axes.set_xlim(low, high)
-        unit = _level_axis(axes, [*(one.at for one in made.curve), *ends])
+        unit = _level_axis(axes, [*(level.at for level in made.curve), *ends])
         grid(axes, log_ticks(axes.xaxis, low, high, most=7, scale=_S), list(axes.yaxis.get_ticklocs()))
         top = axes.get_ylim()[1]
-        lows, highs = [one.at.low for one in made.curve], [min(one.at.high, top) for one in made.curve]
+        lows, highs = [level.at.low for level in made.curve], [min(level.at.high, top) for level in made.curve]
         axes.fill_between(horizons, lows, highs, color=colour, alpha=0.22, linewidth=0)
-        axes.plot(horizons, [one.at.value for one in made.curve], color=colour, linewidth=1.8)
+        axes.plot(horizons, [level.at.value for level in made.curve], color=colour, linewidth=1.8)
         axes.plot(*zip(*made.points, strict=True), ".", color=INK, markersize=3.5)
         axes.axvline(made.observed.exposure_ns, color=INK, linewidth=0.9)
         if asked_ns <= high:
@@ -109,11 +109,11 @@ def return_level_plot(made: Estimate, asked_ns: float, colour: str, ident: str, 
         return to_svg(figure, ident, alt)
 
 
-def _bar(axes: Axes, x: float, one: Estimated, colour: str) -> None:
+def _bar(axes: Axes, x: float, estimated: Estimated, colour: str) -> None:
     """An end that is open, or far, runs to the edge, with an arrow there."""
     top = axes.get_ylim()[1]
-    axes.plot([x, x], [one.low, min(one.high, top)], color=colour, linewidth=1.8, alpha=0.55)
-    if one.high > top:
+    axes.plot([x, x], [estimated.low, min(estimated.high, top)], color=colour, linewidth=1.8, alpha=0.55)
+    if estimated.high > top:
         axes.plot([x], [top], "^", color=colour, markersize=4, clip_on=False)
 
 
@@ -125,10 +125,10 @@ def _even_axis(axes: Axes, low: float, high: float, *, most: int, scale: float =
 
 def _level_axis(axes: Axes, found: Sequence[Estimated]) -> str:
     """Sets the vertical axis of levels, logarithmic where they span much; returns its unit."""
-    values = [one.value for one in found]
-    low = min(*values, *(max(one.low, 1.0) for one in found))
+    values = [estimated.value for estimated in found]
+    low = min(*values, *(max(estimated.low, 1.0) for estimated in found))
     most = max(values)
-    high = min(max(min(one.high, 30 * most) for one in found), 30 * most)
+    high = min(max(min(estimated.high, 30 * most) for estimated in found), 30 * most)
     scale, unit = step(math.sqrt(low * high) if high > _WIDE * low else high, "ns")
     if high > _WIDE * low:
         axes.set_yscale("log")

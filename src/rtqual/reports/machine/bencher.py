@@ -19,13 +19,13 @@ _LONGEST = 64  # characters of a measure's name
 
 def to_bencher(mission: Mission, evidence: Evidence) -> str:
     benchmarks = {
-        f"{mission.mission.name}: {cell_name(one.group)}": {
+        f"{mission.mission.name}: {cell_name(summary.group)}": {
             _measure(name, figure): _metric(figure)
-            for name, figure in one.figures.items()
+            for name, figure in summary.figures.items()
             if math.isfinite(figure.value)
         }
-        for one in evidence.summaries
-        if not one.problems
+        for summary in evidence.summaries
+        if not summary.problems
     }
     return json.dumps(benchmarks, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 

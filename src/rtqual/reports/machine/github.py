@@ -53,23 +53,23 @@ def _verdict(verdict: Verdict, heading: str) -> Iterator[str]:
     gates = [[one.candidate, *row] for one in verdict.standings for row in _gates(one)]
     if gates:
         yield table(("Candidate", "Requirement", "", "Why"), gates)
-    for one in verdict.standings:
-        told = {f"'{gate.requirement}': {gate.reason}" for gate in one.gates}
-        yield _bullets(f"Refused: {one.candidate}", [reason for reason in one.refusals if reason not in told])
+    for standing in verdict.standings:
+        told = {f"'{gate.requirement}': {gate.reason}" for gate in standing.gates}
+        yield _bullets(f"Refused: {standing.candidate}", [reason for reason in standing.refusals if reason not in told])
     yield _bullets("Found", verdict.findings)
     yield _bullets("To keep in mind", verdict.caveats)
 
 
-def _standing(verdict: Verdict, one: Standing) -> list[str]:
-    said, outcome = result(verdict, one)
-    score = "-" if one.total is None else number(one.total)
-    return [clean(one.candidate), f"{_SIGNS[outcome]} {said}", score]
+def _standing(verdict: Verdict, standing: Standing) -> list[str]:
+    said, outcome = result(verdict, standing)
+    score = "-" if standing.total is None else number(standing.total)
+    return [clean(standing.candidate), f"{_SIGNS[outcome]} {said}", score]
 
 
-def _gates(one: Standing) -> Iterator[list[str]]:
+def _gates(standing: Standing) -> Iterator[list[str]]:
     """The needs that are met in one row."""
-    met = [gate for gate in one.gates if gate.measured is None and gate.outcome == Outcome.MET]
-    yield from (_gate(gate) for gate in one.gates if gate not in met)
+    met = [gate for gate in standing.gates if gate.measured is None and gate.outcome == Outcome.MET]
+    yield from (_gate(gate) for gate in standing.gates if gate not in met)
     if met:
         names = ", ".join(gate.requirement.removeprefix("need ") for gate in met)
         yield ["needs", f"{_SIGNS[Outcome.MET]} {Outcome.MET}", prose(names)]

@@ -61,9 +61,13 @@ def to_junit(mission: Mission, evidence: Evidence) -> str:
     """A suite for each candidate on each board. A cell that gave no record is an error of its own, or skipped where
     nothing is judged by it."""
     suites = [suite for verdict in evidence.verdicts for suite in _differing(mission, verdict)]
-    suites += [_standing(mission, verdict, one) for verdict in evidence.verdicts for one in verdict.standings]
+    suites += [_standing(mission, verdict, standing) for verdict in evidence.verdicts for standing in verdict.standings]
     judged = {standing.candidate for verdict in evidence.verdicts for standing in verdict.standings}
-    suites += [_unplanned(mission, one.name, evidence) for one in mission.candidates if one.name not in judged]
+    suites += [
+        _unplanned(mission, candidate.name, evidence)
+        for candidate in mission.candidates
+        if candidate.name not in judged
+    ]
     suites += [_goals(mission, goals, place) for goals in evidence.goals for place in goals.places]
     failures = sorted(evidence.failures.items())
     for candidate, cells in groupby(failures, key=lambda item: item[0].candidate):
@@ -78,39 +82,43 @@ def to_junit(mission: Mission, evidence: Evidence) -> str:
 def gate_junit(found: Regressions) -> str:
     """A suite for each cell, a case for each figure; what cannot be judged is skipped, or an error with --strict."""
     suites = []
-    for group, figures in groupby(found.figures, key=lambda one: one.group):
-        cases = [Case(one.figure, *_course(one.course, found.strict), _moved(one)) for one in figures]
+    for group, figures in groupby(found.figures, key=lambda moved: moved.group):
+        cases = [Case(moved.figure, *_course(moved.course, found.strict), _moved(moved)) for moved in figures]
         classname = f"gate.{group.board}.{group.candidate}"
         suites.append(Suite(cell_name(group), classname, tuple(cases)))
-    for (candidate, board), answers in groupby(found.answers, key=lambda one: (one.candidate, one.board)):
+    for (candidate, board), answers in groupby(found.answers, key=lambda answer: (answer.candidate, answer.board)):
         cases = [
-            Case(one.requirement, *_course(one.course, found.strict), f"{outcomes(one)}: {one.reason}")
-            for one in answers
+            Case(answer.requirement, *_course(answer.course, found.strict), f"{outcomes(answer)}: {answer.reason}")
+            for answer in answers
         ]
         suites.append(Suite(f"{candidate}, {board} board", f"gate.{board}.{candidate}", tuple(cases)))
     if found.lost:
-        missing = tuple(Case(one.what, "failure", "missing", one.reason) for one in found.lost)
+        missing = tuple(Case(lost.what, "failure", "missing", lost.reason) for lost in found.lost)
         suites.append(Suite("in the baseline only", "gate.missing", missing))
     return as_xml(f"rtqual gate: {found.after} against {found.before}", suites)
 
 
-def _standing(mission: Mission, verdict: Verdict, one: Standing) -> Suite:
+def _standing(mission: Mission, verdict: Verdict, standing: Standing) -> Suite:
     compared = verdict.ground == Ground.REFERENCE
     judged = [
         Case(gate.requirement, "skipped", "for comparison", f"for comparison: {gate.outcome}: {_said(gate)}")
         if compared
         else Case(gate.requirement, _RESULTS[gate.outcome], gate.outcome, _said(gate))
-        for gate in one.gates
+        for gate in standing.gates
     ]
     cases = (*(Case(name, "skipped", "not run", _NOT_MEASURED) for name in verdict.not_measured), *judged)
-    names = (mission.mission.name, verdict.board, one.candidate)
-    return Suite(f"{one.candidate}, {verdict.board} board", ".".join(names), cases or (_NOTHING_ASKED,))
+    names = (mission.mission.name, verdict.board, standing.candidate)
+    return Suite(f"{standing.candidate}, {verdict.board} board", ".".join(names), cases or (_NOTHING_ASKED,))
 
 
 def _differing(mission: Mission, verdict: Verdict) -> Iterator[Suite]:
     """What differs between candidates besides their kernels has neither passed nor failed. That counted instructions
     are taken for time is said by each reason."""
-    cases = [Case(one.partition(":")[0], "skipped", "differs", one) for one in verdict.differs if one != ACCEPTED_LINE]
+    cases = [
+        Case(differ.partition(":")[0], "skipped", "differs", differ)
+        for differ in verdict.differs
+        if differ != ACCEPTED_LINE
+    ]
     if cases:
         classname = f"{mission.mission.name}.{verdict.board}.differs"
         yield Suite(f"what else differs, {verdict.board} board", classname, tuple(cases))
@@ -133,8 +141,8 @@ def _said(gate: Gate) -> str:
 def _unplanned(mission: Mission, candidate: str, evidence: Evidence) -> Suite:
     why = f"scale '{evidence.scale}' does not run {candidate}"
     names = [
-        *((one.name, limit_text(one)) for one in mission.requirements),
-        *((need_name(one), "") for one in mission.mission.needs),
+        *((requirement.name, limit_text(requirement)) for requirement in mission.requirements),
+        *((need_name(need), "") for need in mission.mission.needs),
     ]
     cases = [Case(name, "skipped", "not run", f"{why}; {limit} asked" if limit else why) for name, limit in names]
     classname = f"{mission.mission.name}.not-run.{candidate}"
@@ -147,8 +155,8 @@ def _course(course: Course, strict: bool) -> tuple[str, str]:
     return ("failure" if course == Course.WORSE else ""), str(course)
 
 
-def _moved(one: Moved) -> str:
-    return f"{one.course}: {change(one)}{f', {one.reason}' if one.reason else ''}"
+def _moved(moved: Moved) -> str:
+    return f"{moved.course}: {change(moved)}{f', {moved.reason}' if moved.reason else ''}"
 
 
 def as_xml(title: str, suites: Iterable[Suite]) -> str:

@@ -44,14 +44,16 @@ def _metrics(mission: Mission, evidence: Evidence) -> Iterator[Metric]:
     for group, runs in by_group(evidence.lost).items():
         about = "Runs that gave no record, at least once."
         for blame, number in (
-            ("candidate", sum(one.died > 0 for one in runs)),
-            ("other", sum(not one.died for one in runs)),
+            ("candidate", sum(run.died > 0 for run in runs)),
+            ("other", sum(not run.died for run in runs)),
         ):
             yield "rtqual_lost_runs", about, {**_labels(group, whole), "counts_against": blame}, number
-    for one in (one for one in mission.requirements if one.origin):
-        known = {name: one.origin.get(name, "") for name in ("id", "parent", "rationale", "deviation", "waiver")}
+    for requirement in (one for one in mission.requirements if one.origin):
+        known = {
+            name: requirement.origin.get(name, "") for name in ("id", "parent", "rationale", "deviation", "waiver")
+        }
         about = "1: where a requirement comes from, and what was agreed on it; it changes no outcome."
-        yield "rtqual_requirement_origin", about, {**whole, "requirement": one.name, **known}, 1.0
+        yield "rtqual_requirement_origin", about, {**whole, "requirement": requirement.name, **known}, 1.0
     about = "1: the mission takes counted instructions for time (accept-virtual), so rtqual_fly clears nothing to fly."
     yield "rtqual_accept_virtual", about, whole, float(mission.mission.accept_virtual)
     yield "rtqual_failed_cells", "Cells that gave no record.", whole, len(evidence.failures)

@@ -61,7 +61,7 @@ def sections(found: Regressions) -> Iterator[Section]:
     every = (
         Section("Worse", Course.WORSE, tuple(_figures(found, Course.WORSE))),
         Section("Not kept any more", Course.WORSE, tuple(_answers(found.answered(Course.WORSE)))),
-        Section("Missing", Course.WORSE, _flat([(one.what, "", one.reason) for one in found.lost])),
+        Section("Missing", Course.WORSE, _flat([(lost.what, "", lost.reason) for lost in found.lost])),
         Section("Not judged", Course.UNDECIDED, tuple(_undecided(found))),
         Section("Better", Course.BETTER, tuple(_figures(found, Course.BETTER))),
         Section("Newly kept", Course.BETTER, tuple(_answers(found.answered(Course.BETTER)))),
@@ -70,33 +70,34 @@ def sections(found: Regressions) -> Iterator[Section]:
         Section("Other inputs than the baseline's", Course.SAME, tuple(_inputs(found))),
         Section("Notes", Course.SAME, _flat([(note, "", "") for note in found.notes])),
     )
-    return (one for one in every if one.parts)
+    return (section for section in every if section.parts)
 
 
-def change(one: Moved) -> str:
+def change(moved: Moved) -> str:
     """'12.27 us to 30.97 us (+152 %)'; noisy figures with their intervals, small changes with the difference."""
     before, after = (
-        wording.figure(replace(figure, interval=None) if one.exact else figure) for figure in (one.before, one.after)
+        wording.figure(replace(figure, interval=None) if moved.exact else figure)
+        for figure in (moved.before, moved.after)
     )
-    difference = one.after.value - one.before.value
-    sizes = [format_value(difference, one.before.unit)] if difference and before == after else []
-    sizes += [f"{100 * difference / abs(one.before.value):+.3g} %"] if difference and one.before.value else []
+    difference = moved.after.value - moved.before.value
+    sizes = [format_value(difference, moved.before.unit)] if difference and before == after else []
+    sizes += [f"{100 * difference / abs(moved.before.value):+.3g} %"] if difference and moved.before.value else []
     return f"{before} to {after}" + (f" ({', '.join(sizes)})" if sizes else "")
 
 
 def _figures(found: Regressions, course: Course) -> Iterator[Part]:
-    for group, members in groupby(found.of(course), key=lambda one: one.group):
+    for group, members in groupby(found.of(course), key=lambda moved: moved.group):
         figures = list(members)
-        rows = [(one.figure, change(one), one.reason) for one in figures]
+        rows = [(moved.figure, change(moved), moved.reason) for moved in figures]
         yield Part(_cell(group, figures), tuple(rows))
 
 
 def _undecided(found: Regressions) -> Iterator[Part]:
     """Figures of a cell that are not judged, a row for each reason."""
-    for group, members in groupby(found.of(Course.UNDECIDED), key=lambda one: one.group):
+    for group, members in groupby(found.of(Course.UNDECIDED), key=lambda moved: moved.group):
         figures = list(members)
-        reasons = dict.fromkeys(one.reason for one in figures)
-        rows = [(words.listed([one.figure for one in figures if one.reason == why]), "", why) for why in reasons]
+        reasons = dict.fromkeys(moved.reason for moved in figures)
+        rows = [(words.listed([moved.figure for moved in figures if moved.reason == why]), "", why) for why in reasons]
         yield Part(_cell(group, figures), tuple(rows))
     yield from _answers(found.answered(Course.UNDECIDED))
 
@@ -107,33 +108,35 @@ def _changed(found: Regressions) -> Iterator[Part]:
 
 
 def _answers(answers: Sequence[Answer]) -> Iterator[Part]:
-    for (candidate, board), members in groupby(answers, key=lambda one: (one.candidate, one.board)):
-        rows = [(one.requirement, outcomes(one), one.reason) for one in members]
+    for (candidate, board), members in groupby(answers, key=lambda answer: (answer.candidate, answer.board)):
+        rows = [(answer.requirement, outcomes(answer), answer.reason) for answer in members]
         yield Part(f"{candidate}, {board} board", tuple(rows))
 
 
-def outcomes(one: Answer) -> str:
+def outcomes(answer: Answer) -> str:
     """'met to not met'."""
-    return f"{one.before or 'not asked'} to {one.after or 'not asked'}"
+    return f"{answer.before or 'not asked'} to {answer.after or 'not asked'}"
 
 
 def _inputs(found: Regressions) -> Iterator[Part]:
-    for (candidate, board), members in groupby(found.inputs, key=lambda one: (one.candidate, one.board)):
-        rows = [(one.what, f"{one.before} to {one.after}", "") for one in members]
+    for (candidate, board), members in groupby(
+        found.inputs, key=lambda input_change: (input_change.candidate, input_change.board)
+    ):
+        rows = [(input_change.what, f"{input_change.before} to {input_change.after}", "") for input_change in members]
         yield Part(f"{candidate}, {board} board", tuple(rows))
 
 
 def _cell(group: Group, figures: Sequence[Moved]) -> str:
     """A cell with what its figures rest on: all samples, not the figures that the tool prints once a run."""
-    most = max(figures, key=lambda one: one.before.n)
+    most = max(figures, key=lambda moved: moved.before.n)
     before, after = _basis(most.before), _basis(most.after)
     basis = before if before == after else f"{before}, now {after}"
     return f"{cell_name(group)} ({basis}{', deterministic' if most.exact else ''})"
 
 
-def _basis(one: Figure) -> str:
-    samples = f"{count(one.n, 'sample')} in " if one.n > one.runs else ""
-    return f"{samples}{count(one.runs, 'run')}"
+def _basis(figure: Figure) -> str:
+    samples = f"{count(figure.n, 'sample')} in " if figure.n > figure.runs else ""
+    return f"{samples}{count(figure.runs, 'run')}"
 
 
 def _flat(rows: Sequence[Row]) -> tuple[Part, ...]:

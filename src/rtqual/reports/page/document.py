@@ -161,7 +161,7 @@ class Beside:
     @property
     def notes(self) -> tuple[Note, ...]:
         """Of all of them, each once: they stand below, as wide as the page."""
-        of_tables = (note for one in self.tables for note in one.notes)
+        of_tables = (note for table in self.tables for note in table.notes)
         return tuple(dict.fromkeys((*of_tables, *self.plots.notes)))
 
 

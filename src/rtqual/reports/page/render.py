@@ -51,7 +51,7 @@ def to_pdf(document: Document, *, annex: bool = False, archive: bool = False) ->
             "`pip install rtqual[report]` and `apt-get install libpango-1.0-0 libpangoft2-1.0-0`"
         ) from None
     left_out = [] if annex else [chapter.heading for chapter in document.chapters if chapter.annex]
-    kept = replace(document, chapters=tuple(one for one in document.chapters if annex or not one.annex))
+    kept = replace(document, chapters=tuple(chapter for chapter in document.chapters if annex or not chapter.annex))
     variant = "pdf/a-3a" if archive else "pdf/ua-1"
     page = HTML(string=_page(kept, _as_image, None, left_out))
     pdf: bytes = page.write_pdf(pdf_variant=variant, pdf_identifier=document.digest.encode() or None)

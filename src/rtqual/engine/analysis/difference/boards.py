@@ -36,23 +36,27 @@ def between_boards(grouped: Mapping[Group, Sequence[Record]]) -> dict[str, list[
 
 def _measured(group: Group, name: str, records: Sequence[Record]) -> Measured:
     """As if the board were the candidate."""
-    one = measure(group, records)
+    measured = measure(group, records)
     named = replace(group, candidate=name)
-    return replace(one, summary=replace(one.summary, group=named))
+    return replace(measured, summary=replace(measured.summary, group=named))
 
 
 def _sentences(group: Group, a: Measured, b: Measured) -> Iterator[str]:
     compared = compare_pair(a, b, COMPARED)
-    decided = [one for one in compared if not one.statement.startswith(UNDECIDED) and _EQUAL not in one.statement]
+    decided = [
+        comparison
+        for comparison in compared
+        if not comparison.statement.startswith(UNDECIDED) and _EQUAL not in comparison.statement
+    ]
     where = f"{group.candidate}, {group.instrument} {under(group.load)}"
     if decided:
-        yield f"boards of one model differ: {where}: {'; '.join(_finding(one, a, b) for one in decided)}."
-    elif compared and all(one.statement.startswith(UNDECIDED) for one in compared):
-        names = " and ".join(one.group.candidate for one in (a, b))
+        yield f"boards of one model differ: {where}: {'; '.join(_finding(comparison, a, b) for comparison in decided)}."
+    elif compared and all(comparison.statement.startswith(UNDECIDED) for comparison in compared):
+        names = " and ".join(measured.group.candidate for measured in (a, b))
         why = compared[0].statement.removeprefix(UNDECIDED).lstrip(": ")
         yield f"{where}: whether {names} differ is undecided: {why}."
 
 
-def _finding(one: Comparison, a: Measured, b: Measured) -> str:
-    figures = " against ".join(value(of.summary.figures[one.statistic]) for of in (a, b))
-    return f"{one.statement} ({one.statistic} {figures})"
+def _finding(comparison: Comparison, a: Measured, b: Measured) -> str:
+    figures = " against ".join(value(of.summary.figures[comparison.statistic]) for of in (a, b))
+    return f"{comparison.statement} ({comparison.statistic} {figures})"

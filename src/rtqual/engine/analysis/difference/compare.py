@@ -33,12 +33,12 @@ def compare(
     measured: Iterable[Measured], statistics: Sequence[str] = COMPARED, margins: Margins | None = None
 ) -> tuple[Comparison, ...]:
     """Every pair of candidates that differ in nothing else."""
-    return tuple(one for a, b in pairs(measured) for one in compare_pair(a, b, statistics, margins))
+    return tuple(comparison for a, b in pairs(measured) for comparison in compare_pair(a, b, statistics, margins))
 
 
 def pairs(measured: Iterable[Measured]) -> Iterator[tuple[Measured, Measured]]:
     """Of candidates, measured alike."""
-    ordered = sorted(measured, key=lambda one: one.group)
+    ordered = sorted(measured, key=lambda measured: measured.group)
     return ((a, b) for a, b in combinations(ordered, 2) if a.group.cell == b.group.cell)
 
 
@@ -52,27 +52,27 @@ def compare_pair(
     return tuple(_comparison(a.summary, b.summary, name, superior.get(name), margins or {}) for name in both)
 
 
-def mirrored(one: Comparison) -> Comparison:
+def mirrored(comparison: Comparison) -> Comparison:
     """The same with a and b in each other's place."""
-    apart = flipped(one.difference, lambda value: -value)
-    decided = not one.statement.startswith(UNDECIDED)
+    apart = flipped(comparison.difference, lambda value: -value)
+    decided = not comparison.statement.startswith(UNDECIDED)
     return replace(
-        one,
-        a=one.b,
-        b=one.a,
+        comparison,
+        a=comparison.b,
+        b=comparison.a,
         difference=apart,
-        ratio=flipped(one.ratio, _inverse) if one.ratio else None,
-        superiority=None if one.superiority is None else 1 - one.superiority,
-        statement=statement(one.b.candidate, one.a.candidate, apart, one.margin, one.note)
+        ratio=flipped(comparison.ratio, _inverse) if comparison.ratio else None,
+        superiority=None if comparison.superiority is None else 1 - comparison.superiority,
+        statement=statement(comparison.b.candidate, comparison.a.candidate, apart, comparison.margin, comparison.note)
         if decided
-        else one.statement,
+        else comparison.statement,
     )
 
 
-def is_constant(one: Comparison) -> bool:
+def is_constant(comparison: Comparison) -> bool:
     """Whether there is nothing to compare: what a tool prints, as the number of events asked for, and never varies."""
-    varies = one.difference.interval is not None and not one.difference.interval.least
-    return one.statistic not in COMPARED and one.difference.value == 0 and not varies
+    varies = comparison.difference.interval is not None and not comparison.difference.interval.least
+    return comparison.statistic not in COMPARED and comparison.difference.value == 0 and not varies
 
 
 def superiority(a: Distribution, b: Distribution) -> float:
@@ -110,7 +110,10 @@ def _comparison(a: Summary, b: Summary, statistic: str, superior: float | None, 
     apart = replace(figure_difference(of_a, of_b), **_nothing(why))
     note = "" if why else other_lengths(a.conditions, b.conditions)
     note = ", ".join(
-        filter(None, [note, *(f"{one.group.candidate}: {fewer_runs(one)}" for one in (a, b) if fewer_runs(one))])
+        filter(
+            None,
+            [note, *(f"{summary.group.candidate}: {fewer_runs(summary)}" for summary in (a, b) if fewer_runs(summary))],
+        )
     )
     margin = margin_value(margins.get((a.group.instrument, a.group.load, statistic), ()), of_a, of_b)
     return Comparison(
@@ -124,7 +127,7 @@ def _comparison(a: Summary, b: Summary, statistic: str, superior: float | None, 
         statement=refusal(a, b) or statement(a.group.candidate, b.group.candidate, apart, margin, note),
         margin=margin,
         note=note,
-        emulated=any(one.timing != Timing.REAL for one in (a, b)),
+        emulated=any(summary.timing != Timing.REAL for summary in (a, b)),
     )
 
 
@@ -138,10 +141,10 @@ def _ratio(of_a: Figure, of_b: Figure) -> Figure:
     return _figure(of_a, of_b, value=of_a.value / of_b.value, unit="1", interval=ratio(*both) if both else None)
 
 
-def _is_positive(one: Figure) -> bool:
+def _is_positive(figure: Figure) -> bool:
     """Whether a ratio has a meaning; an open end says nothing against it."""
-    low = one.interval.low if one.interval else one.value
-    return one.value > 0 and (low >= 0 or math.isinf(low))
+    low = figure.interval.low if figure.interval else figure.value
+    return figure.value > 0 and (low >= 0 or math.isinf(low))
 
 
 def _both_sure(of_a: Figure, of_b: Figure) -> tuple[Sure, Sure] | None:
@@ -198,12 +201,12 @@ def _with_overflow(distribution: Distribution) -> tuple[Int64Array, Int64Array]:
     return np.append(distribution.values, largest), np.append(distribution.counts, distribution.overflow)
 
 
-def flipped(one: Figure, turn: Callable[[float], float]) -> Figure:
+def flipped(figure: Figure, turn: Callable[[float], float]) -> Figure:
     """A figure under a falling function: the ends of its interval change places."""
-    interval = one.interval
+    interval = figure.interval
     if interval is not None:
         interval = replace(interval, low=turn(interval.high), high=turn(interval.low))
-    return replace(one, value=turn(one.value), interval=interval)
+    return replace(figure, value=turn(figure.value), interval=interval)
 
 
 def _inverse(value: float) -> float:

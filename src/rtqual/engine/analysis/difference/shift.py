@@ -24,7 +24,7 @@ from rtqual.engine.mission import Quantity
 def shift_functions(measured: Iterable[Measured], margins: Margins | None = None) -> tuple[ShiftFunction, ...]:
     """Of every pair of candidates that differ in nothing else, where both have samples."""
     found = (shift_function(a, b, margins or {}) for a, b in pairs(measured))
-    return tuple(one for one in found if one is not None)
+    return tuple(function for function in found if function is not None)
 
 
 def shift_function(a: Measured, b: Measured, margins: Margins) -> ShiftFunction | None:
@@ -34,7 +34,7 @@ def shift_function(a: Measured, b: Measured, margins: Margins) -> ShiftFunction 
     of_a, of_b = a.quantiles, b.quantiles
     differences = {name: figure_difference(of_a[name], of_b[name]) for name in names}
     if unlike(a.summary, b.summary):
-        differences = {name: replace(one, interval=None) for name, one in differences.items()}
+        differences = {name: replace(figure, interval=None) for name, figure in differences.items()}
     stated = _of_samples(a.group.instrument, a.group.load, margins)
     values = {name: margin_value(stated, of_a[name], of_b[name]) for name in names}
     within = {name: value for name, value in values.items() if value is not None}
@@ -42,18 +42,22 @@ def shift_function(a: Measured, b: Measured, margins: Margins) -> ShiftFunction 
     return ShiftFunction(a.group, b.group, of_a[names[0]].unit, differences, within, words)
 
 
-def turned(one: ShiftFunction) -> ShiftFunction:
+def turned(function: ShiftFunction) -> ShiftFunction:
     """The same with a and b in each other's place."""
-    differences = {name: flipped(apart, lambda value: -value) for name, apart in one.differences.items()}
-    decided = not one.statement.startswith(UNDECIDED)
-    words = in_words(one.b.candidate, one.a.candidate, differences, one.margins) if decided else one.statement
-    return ShiftFunction(one.b, one.a, one.unit, differences, one.margins, words)
+    differences = {name: flipped(apart, lambda value: -value) for name, apart in function.differences.items()}
+    decided = not function.statement.startswith(UNDECIDED)
+    words = (
+        in_words(function.b.candidate, function.a.candidate, differences, function.margins)
+        if decided
+        else function.statement
+    )
+    return ShiftFunction(function.b, function.a, function.unit, differences, function.margins, words)
 
 
 def in_words(a: str, b: str, differences: Mapping[str, Figure], margins: Mapping[str, float]) -> str:
     """'a < b from p50 up', 'crosses at p90: a > b up to p50, a < b from p90 up', 'undecided: ...'."""
     names = list(differences)
-    found = [relation(one, margins.get(name)) for name, one in differences.items()]
+    found = [relation(figure, margins.get(name)) for name, figure in differences.items()]
     signs = ["=" if inside else sign for sign, inside in found]
     parts = [
         (sign, [name for name, _ in group])
@@ -61,7 +65,7 @@ def in_words(a: str, b: str, differences: Mapping[str, Figure], margins: Mapping
         if sign
     ]
     if not parts:
-        why = {one.why_no_interval for one in differences.values()}
+        why = {figure.why_no_interval for figure in differences.values()}
         return f"{UNDECIDED}: {why.pop() or 'no quantile tells them apart' if len(why) == 1 else 'too few runs'}"
     unequal = [part for part in parts if part[0] != "="]
     turns = [later for earlier, later in pairwise(unequal) if earlier[0] != later[0]]
@@ -89,8 +93,8 @@ def _where(of: Sequence[str], names: Sequence[str]) -> str:
 def _of_samples(instrument: str, load: str, margins: Margins) -> list[Quantity]:
     """The margins that a mission states on figures of these samples."""
     return [
-        one
+        quantity
         for (its, under, figure), stated in margins.items()
         if (its, under) == (instrument, load) and figure in STATISTICS
-        for one in stated
+        for quantity in stated
     ]

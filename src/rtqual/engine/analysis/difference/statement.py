@@ -49,7 +49,11 @@ def fits(margin: Quantity, unit: str) -> bool:
 def margin_value(margins: Iterable[Quantity], a: Figure, b: Figure) -> float | None:
     """The smallest margin, in the figures' unit; a percentage is of the smaller figure."""
     smaller = min(abs(a.value), abs(b.value))
-    values = [one.value / 100 * smaller if one.unit == "%" else one.value for one in margins if fits(one, a.unit)]
+    values = [
+        quantity.value / 100 * smaller if quantity.unit == "%" else quantity.value
+        for quantity in margins
+        if fits(quantity, a.unit)
+    ]
     return min(values, default=None)
 
 

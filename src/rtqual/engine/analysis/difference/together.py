@@ -32,8 +32,8 @@ def shares(chances: Sequence[float]) -> tuple[int, ...]:
 
 def holm(differences: Sequence[Figure]) -> tuple[Figure, ...]:
     """The same differences, each with its interval at the level at which it is judged among all of them."""
-    among = shares([chance(one) for one in differences])
-    return tuple(widened(one, shared) for one, shared in zip(differences, among, strict=True))
+    among = shares([chance(figure) for figure in differences])
+    return tuple(widened(figure, shared) for figure, shared in zip(differences, among, strict=True))
 
 
 def judged_together(
@@ -41,62 +41,65 @@ def judged_together(
 ) -> tuple[tuple[Comparison, ...], tuple[ShiftFunction, ...]]:
     """The same with their statements, all of which hold at once."""
     places = [(shift, name) for shift in shifts for name in shift.differences]
-    every = [*(one.difference for one in comparisons), *(shift.differences[name] for shift, name in places)]
+    every = [
+        *(comparison.difference for comparison in comparisons),
+        *(shift.differences[name] for shift, name in places),
+    ]
     judged = holm(every)
     compared = zip(comparisons, judged, strict=False)
-    of_shifts: dict[int, dict[str, Figure]] = {id(one): {} for one in shifts}
-    for (shift, name), one in zip(places, judged[len(comparisons) :], strict=True):
-        of_shifts[id(shift)][name] = one
+    of_shifts: dict[int, dict[str, Figure]] = {id(shift): {} for shift in shifts}
+    for (shift, name), figure in zip(places, judged[len(comparisons) :], strict=True):
+        of_shifts[id(shift)][name] = figure
     return (
-        tuple(_compared(one, difference, len(every)) for one, difference in compared),
-        tuple(_shifted(one, of_shifts[id(one)]) for one in shifts),
+        tuple(_compared(comparison, difference, len(every)) for comparison, difference in compared),
+        tuple(_shifted(shift, of_shifts[id(shift)]) for shift in shifts),
     )
 
 
-def _compared(one: Comparison, difference: Figure, among: int) -> Comparison:
-    if one.statement.startswith(UNDECIDED):
-        return one
-    said = statement(one.a.candidate, one.b.candidate, difference, one.margin, one.note)
+def _compared(comparison: Comparison, difference: Figure, among: int) -> Comparison:
+    if comparison.statement.startswith(UNDECIDED):
+        return comparison
+    said = statement(comparison.a.candidate, comparison.b.candidate, difference, comparison.margin, comparison.note)
     if said.startswith(UNDECIDED):
-        note = ", ".join(filter(None, [one.note, f"one of {among} compared"]))
-        said = statement(one.a.candidate, one.b.candidate, difference, one.margin, note)
-    return replace(one, difference=difference, statement=said)
+        note = ", ".join(filter(None, [comparison.note, f"one of {among} compared"]))
+        said = statement(comparison.a.candidate, comparison.b.candidate, difference, comparison.margin, note)
+    return replace(comparison, difference=difference, statement=said)
 
 
-def _shifted(one: ShiftFunction, differences: Mapping[str, Figure]) -> ShiftFunction:
-    if one.statement.startswith(UNDECIDED):
-        return one
-    words = in_words(one.a.candidate, one.b.candidate, differences, one.margins)
-    return replace(one, differences=differences, statement=words)
+def _shifted(shift_function: ShiftFunction, differences: Mapping[str, Figure]) -> ShiftFunction:
+    if shift_function.statement.startswith(UNDECIDED):
+        return shift_function
+    words = in_words(shift_function.a.candidate, shift_function.b.candidate, differences, shift_function.margins)
+    return replace(shift_function, differences=differences, statement=words)
 
 
-def widened(one: Figure, shared: int) -> Figure:
+def widened(figure: Figure, shared: int) -> Figure:
     """With the interval of one among so many that hold together."""
-    between = one.interval
+    between = figure.interval
     if between is None or between.least or shared < 2:
-        return one
-    factor = _student(one.runs - 1, TAIL / shared) / _student(one.runs - 1, TAIL)
-    low, high = (one.value + factor * (end - one.value) for end in (between.low, between.high))
-    return replace(one, interval=replace(between, low=low, high=high))
+        return figure
+    factor = _student(figure.runs - 1, TAIL / shared) / _student(figure.runs - 1, TAIL)
+    low, high = (figure.value + factor * (end - figure.value) for end in (between.low, between.high))
+    return replace(figure, interval=replace(between, low=low, high=high))
 
 
-def _leaves_out_zero(one: Figure) -> bool:
-    return one.interval is not None and not one.interval.low <= 0 <= one.interval.high
+def _leaves_out_zero(figure: Figure) -> bool:
+    return figure.interval is not None and not figure.interval.low <= 0 <= figure.interval.high
 
 
-def chance(one: Figure) -> float:
+def chance(figure: Figure) -> float:
     """How easily a difference as large comes where there is none: about its p-value."""
-    if one.interval is None or one.value == 0:
+    if figure.interval is None or figure.value == 0:
         return 1.0
-    side = one.value - one.interval.low if one.value > 0 else one.interval.high - one.value
+    side = figure.value - figure.interval.low if figure.value > 0 else figure.interval.high - figure.value
     if math.isinf(side):
         return 1.0
-    if one.interval.least or side <= 0:
-        return 0.0 if _leaves_out_zero(one) else 1.0
+    if figure.interval.least or side <= 0:
+        return 0.0 if _leaves_out_zero(figure) else 1.0
     from scipy import special  # noqa: PLC0415 - slow to load
 
-    freedom = one.runs - 1
-    return 2 * float(special.stdtr(freedom, -_student(freedom, TAIL) * abs(one.value) / side))
+    freedom = figure.runs - 1
+    return 2 * float(special.stdtr(freedom, -_student(freedom, TAIL) * abs(figure.value) / side))
 
 
 @cache

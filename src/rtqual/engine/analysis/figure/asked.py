@@ -73,8 +73,8 @@ def usual_cpus(runs: Iterable[tuple[int, int]]) -> int:
 def asked_of(missions: Iterable["Mission"]) -> list[Asked]:
     """All that the missions ask for."""
     asked: list[Asked] = []
-    for one in missions:
-        asked += [*one.requirements, *one.criteria]
+    for mission in missions:
+        asked += [*mission.requirements, *mission.criteria]
     return asked
 
 
@@ -85,7 +85,7 @@ def figure_name(asked: Asked) -> str:
 
 def series_asked(asked: Asked, series: Sequence[str]) -> list[str]:
     """Those of an instrument's series that what is asked holds for: all, unless it names some."""
-    return [one for one in series if not asked.series or fnmatchcase(one, asked.series)]
+    return [series_ for series_ in series if not asked.series or fnmatchcase(series_, asked.series)]
 
 
 def named(asked: Asked) -> str:

@@ -37,7 +37,7 @@ class Cells:
 
         A scale may run a few cells on other numbers of CPUs; they are shown, but a verdict rests on one number.
         """
-        runs = [(group, one.summary.runs) for group, one in self.measured.items()]
+        runs = [(group, measured.summary.runs) for group, measured in self.measured.items()]
         runs += [(group, 0) for group in self.failures]
         return usual_cpus((group.cpus, n) for group, n in runs if (group.instrument, group.load) == (instrument, load))
 
@@ -54,7 +54,7 @@ class Cells:
 
     def compared(self, asked: Asked) -> str:
         """The figure that candidates are compared by, as the first summary that has it names it."""
-        found = next((one for name in self.candidates if (one := self.find(asked, name))), None)
+        found = next((measured for name in self.candidates if (measured := self.find(asked, name))), None)
         return ranked_by(asked, found.summary.series if found else ())
 
     def losses(self, group: Group) -> Losses:
@@ -63,7 +63,7 @@ class Cells:
         return losses(self.lost.get(group, ()), summary.seeds if summary else (), summary.planned if summary else None)
 
     def of(self, candidate: str) -> list[Measured]:
-        return [one for group, one in self.measured.items() if group.candidate == candidate]
+        return [measured for group, measured in self.measured.items() if group.candidate == candidate]
 
 
 def planned_looks(mission: Mission, scale: str) -> dict[PlannedCell, tuple[int, ...]]:
@@ -79,7 +79,7 @@ def planned_runs(mission: Mission, scale: str, grouped: Mapping[Group, Sequence[
     """The runs that each cell should have: with runs = "auto", the look that the records of any candidate reach."""
     seeds: dict[tuple[str, str, str, int], int] = {}
     for group, records in grouped.items():
-        seeds[group.cell] = max(seeds.get(group.cell, 0), *(one.inputs.seed for one in records))
+        seeds[group.cell] = max(seeds.get(group.cell, 0), *(record.inputs.seed for record in records))
     runs: dict[PlannedCell, int] = {}
     for cell, looks in planned_looks(mission, scale).items():
         board, _, instrument, load, cpus = cell
@@ -110,12 +110,12 @@ def planned_of(group: Group, plan: Plan) -> int | None:
     return plan.get((*place, group.cpus)) or plan.get((*place, 0))
 
 
-def with_plan(one: Measured, plan: Plan) -> Measured:
+def with_plan(measured: Measured, plan: Plan) -> Measured:
     """With the number of runs that the mission plans of it, and what is missing among its caveats."""
-    summary = replace(one.summary, planned=planned_of(one.group, plan))
+    summary = replace(measured.summary, planned=planned_of(measured.group, plan))
     lacking = losses_of(summary).text
     caveats = (*summary.caveats, lacking) if lacking else summary.caveats
-    return replace(one, summary=replace(summary, caveats=caveats))
+    return replace(measured, summary=replace(summary, caveats=caveats))
 
 
 def losses_of(summary: Summary) -> Losses:
@@ -136,27 +136,27 @@ def measured_of(
     for group, members in grouped.items():
         planned, of_group = looks_of(group, looks), looked.get(group, ())
         number = number_of(planned, len(members), of_group)
-        one = measure(group, members, len(planned) * AGAIN ** (number - 1))
-        every.append(_with_looks(one, of_group[: number - 1]))
+        measured = measure(group, members, len(planned) * AGAIN ** (number - 1))
+        every.append(_with_looks(measured, of_group[: number - 1]))
     return [with_plan(with_lost(one, lost), plan) for one in every]
 
 
-def _with_looks(one: Measured, before: Sequence[tuple[int, ...]]) -> Measured:
+def _with_looks(measured: Measured, before: Sequence[tuple[int, ...]]) -> Measured:
     """With the looks before this one, which a reader must know of."""
     if not before:
-        return one
+        return measured
     after = listed([f"{'up to ' if len(look) > 1 else ''}{look[-1]}" for look in before])
     level = 100 * (1 - (1 - LEVEL) / AGAIN ** len(before))
     caveat = (
-        f"judged before, after {after} runs; this further look after {count(one.summary.runs, 'run')} is by intervals "
-        f"of {level:.5g} %"
+        f"judged before, after {after} runs; this further look after {count(measured.summary.runs, 'run')} is by "
+        f"intervals of {level:.5g} %"
     )
-    return replace(one, summary=replace(one.summary, caveats=(*one.summary.caveats, caveat)))
+    return replace(measured, summary=replace(measured.summary, caveats=(*measured.summary.caveats, caveat)))
 
 
-def with_lost(one: Measured, lost: Sequence[LostRun]) -> Measured:
-    own = tuple(run for run in lost if run.group == one.group)
-    return replace(one, summary=replace(one.summary, lost=own)) if own else one
+def with_lost(measured: Measured, lost: Sequence[LostRun]) -> Measured:
+    own = tuple(run for run in lost if run.group == measured.group)
+    return replace(measured, summary=replace(measured.summary, lost=own)) if own else measured
 
 
 def by_board(
@@ -173,20 +173,24 @@ def by_board(
     groups, looks = {one.group: one for one in measured}, planned_looks(mission, scale)
     every = with_reasons(lost, failures)
     wanted = {(board, name) for board, name, _, _ in planned}
-    taken = {(one.instrument, one.load) for one in (*groups, *failures)} | {cell[2:] for cell in planned}
-    unplanned = frozenset(one.name for one in mission.requirements if (one.instrument, one.load) not in taken)
+    taken = {(group.instrument, group.load) for group in (*groups, *failures)} | {cell[2:] for cell in planned}
+    unplanned = frozenset(
+        requirement.name
+        for requirement in mission.requirements
+        if (requirement.instrument, requirement.load) not in taken
+    )
     present = wanted | {(group.board, group.candidate) for group in (*groups, *failures)}
     return [
         Cells(
             board=board,
             candidates=tuple(name for name in names if (board, name) in present),
-            measured={group: one for group, one in groups.items() if group.board == board},
+            measured={group: measured for group, measured in groups.items() if group.board == board},
             failures={group: why for group, why in failures.items() if group.board == board},
             planned=frozenset(cell[1:] for cell in planned if cell[0] == board),
             unplanned=frozenset() if board == PUBLISHED else unplanned,
             looks={group: looks_of(group, looks) for group in groups if group.board == board},
             lost={group: runs for group, runs in by_group(every).items() if group.board == board},
-            left_out=tuple(one for one in left_out if one.group.board == board),
+            left_out=tuple(out for out in left_out if out.group.board == board),
             accept_virtual=mission.mission.accept_virtual,
         )
         for board in sorted({board for board, name in present if name in names}, reverse=True)

@@ -20,31 +20,31 @@ def unlike(a: Summary, b: Summary, statistic: str = "") -> str:
         return "measured by other clocks: real time against the emulator's"
     if {a.conditions.rested, b.conditions.rested} == {True, False}:
         return "measured before rtqual waited for the end of a boot, and since: measure both anew"
-    states = {one.conditions.battery for one in (a, b)} - {""}
+    states = {summary.conditions.battery for summary in (a, b)} - {""}
     if len(states) > 1:
         return f"measured by two states of the battery, {' and '.join(sorted(states))}: link both images anew"
-    loads = [{k: v for k, v in one.conditions.parameters.items() if k.startswith(_OF_LOADS)} for one in (a, b)]
+    loads = [{k: v for k, v in summary.conditions.parameters.items() if k.startswith(_OF_LOADS)} for summary in (a, b)]
     if loads[0] != loads[1]:
         name = min(k for k in (*loads[0], *loads[1]) if loads[0].get(k) != loads[1].get(k))
         return f"measured under another load: {name.removeprefix(_OF_LOADS)} differs"
     return unlike_conditions(a.conditions, b.conditions, statistic)
 
 
-def _in_time(one: Summary, statistic: str) -> bool:
+def _in_time(summary: Summary, statistic: str) -> bool:
     """Whether a statistic is one of time; all samples are."""
-    figure = one.figures.get(statistic)
+    figure = summary.figures.get(statistic)
     return figure is None or is_of_time(figure.unit)
 
 
-def unlike_conditions(one: Conditions, other: Conditions, statistic: str = "") -> str:
+def unlike_conditions(conditions: Conditions, other: Conditions, statistic: str = "") -> str:
     """The same of conditions alone, as a published table states them."""
-    told = [name for name in one.parameters if name in other.parameters and name not in LENGTHS | HARMLESS]
-    apart = [name for name in told if one.parameters[name] != other.parameters[name]]
+    told = [name for name in conditions.parameters if name in other.parameters and name not in LENGTHS | HARMLESS]
+    apart = [name for name in told if conditions.parameters[name] != other.parameters[name]]
     if apart:
         name = apart[0]
-        return f"measured otherwise: {name} {_setting(one, name)} against {_setting(other, name)}"
+        return f"measured otherwise: {name} {_setting(conditions, name)} against {_setting(other, name)}"
     if statistic in EXTREMES or statistic in OF_RUNS:
-        lengths = other_lengths(one, other)
+        lengths = other_lengths(conditions, other)
         return f"{lengths}: extremes grow with every sample" if lengths else ""
     return ""
 
@@ -57,18 +57,22 @@ def other_lengths(a: Conditions, b: Conditions) -> str:
     return f"runs of {_range(a)} and of {_range(b)} samples"
 
 
-def fewer_runs(one: Summary) -> str:
+def fewer_runs(summary: Summary) -> str:
     """'6 of 10 runs'; empty where there are as many as planned, or it is not known."""
-    return f"{one.runs} of {one.planned} runs" if one.planned is not None and one.runs < one.planned else ""
+    return (
+        f"{summary.runs} of {summary.planned} runs"
+        if summary.planned is not None and summary.runs < summary.planned
+        else ""
+    )
 
 
-def _setting(one: Conditions, name: str) -> str:
-    value = one.parameters[name]
+def _setting(conditions: Conditions, name: str) -> str:
+    value = conditions.parameters[name]
     return format_value(value, "ns") if name == "interval" and isinstance(value, int) else str(value)
 
 
-def _range(one: Conditions) -> str:
-    low, high = (f"{round(end):,}" for end in one.lengths)
+def _range(conditions: Conditions) -> str:
+    low, high = (f"{round(end):,}" for end in conditions.lengths)
     return low if low == high else f"{low} to {high}"
 
 
@@ -77,8 +81,8 @@ def runs_differ(a: Figure, b: Figure) -> str:
 
     Where all runs of one lie below all of the other, it makes no difference.
     """
-    odd = [one.spread for one in (a, b) if one.spread and one.spread.odd]
+    odd = [figure.spread for figure in (a, b) if figure.spread and figure.spread.odd]
     if not odd or not a.spread or not b.spread or a.spread.high < b.spread.low or b.spread.high < a.spread.low:
         return ""
-    needed = max(one.needed for one in odd)
+    needed = max(spread.needed for spread in odd)
     return f"runs differ: {needed} runs needed" if min(a.runs, b.runs) < needed else ""

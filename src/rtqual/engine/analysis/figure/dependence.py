@@ -37,12 +37,12 @@ def dependence(series: Sequence[Series]) -> Dependence | None:
     late = (places > LATE).astype(np.float64)
     products, pairs = np.zeros(LAGS + 1), np.zeros(LAGS + 1)
     of_places, of_late = _Batches(), _Batches()
-    for one in series:
-        average, share = (_average(one, values, scores) for scores in (places, late))
+    for series_ in series:
+        average, share = (_average(series_, values, scores) for scores in (places, late))
         before = np.empty(0)
-        of_places.begin(one.total)
-        of_late.begin(one.total)
-        for chunk in one.ordered() or ():
+        of_places.begin(series_.total)
+        of_late.begin(series_.total)
+        for chunk in series_.ordered() or ():
             at = np.searchsorted(values, chunk)
             joined = np.concatenate([before, places[at] - average])
             for lag in range(LAGS + 1):
@@ -63,14 +63,14 @@ def together(series: Sequence[Series]) -> tuple[Int64Array, Int64Array]:
     """Distinct values of several series, ascending, and how often each came."""
     if len(series) == 1:
         return series[0].values, series[0].counts
-    values, where = np.unique(np.concatenate([one.values for one in series]), return_inverse=True)
+    values, where = np.unique(np.concatenate([series_.values for series_ in series]), return_inverse=True)
     counts = np.zeros(len(values), np.int64)
-    np.add.at(counts, where, np.concatenate([one.counts for one in series]))
+    np.add.at(counts, where, np.concatenate([series_.counts for series_ in series]))
     return values, counts
 
 
-def _average(one: Series, values: Int64Array, scores: FloatArray) -> float:
-    return float(scores[np.searchsorted(values, one.values)] @ one.counts / one.total)
+def _average(series: Series, values: Int64Array, scores: FloatArray) -> float:
+    return float(scores[np.searchsorted(values, series.values)] @ series.counts / series.total)
 
 
 @dataclass

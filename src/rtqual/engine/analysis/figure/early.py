@@ -38,7 +38,9 @@ class Run:
 
 def early_runs(records: Sequence[Record]) -> Iterator[str]:
     """Name each series of time whose early runs, or samples, are later than what came after them, with both figures."""
-    names = dict.fromkeys(one.info.name for record in records for one in record.series if one.info.unit == _TIME)
+    names = dict.fromkeys(
+        series.info.name for record in records for series in record.series if series.info.unit == _TIME
+    )
     for name in names:
         runs = [run for record in records if (run := _run(record, name))]
         idle = all(record.inputs.load == "none" for record in records)
@@ -57,15 +59,15 @@ def rested(records: Sequence[Record]) -> bool | None:
 
 
 def _of(record: Record, name: str) -> list[Series]:
-    return [one for one in record.series if one.info.name == name and one.counts.any()]
+    return [series for series in record.series if series.info.name == name and series.counts.any()]
 
 
 def _run(record: Record, name: str) -> Run | None:
     series = _of(record, name)
     if not series:
         return None
-    mean = sum(_mean(one) * one.total for one in series) / sum(one.total for one in series)
-    largest = max(_largest(one) for one in series)
+    mean = sum(_mean(series_) * series_.total for series_ in series) / sum(series_.total for series_ in series)
+    largest = max(_largest(series_) for series_ in series)
     return Run(LATER_S in record.manifest.provenance.facts, mean, largest)
 
 
@@ -99,15 +101,15 @@ def _between(runs: Sequence[Run], *, idle: bool) -> str:
     )
 
 
-def _more(one: float, other: float, times: float) -> bool:
+def _more(value: float, other: float, times: float) -> bool:
     """Whether it is so many times the other, or as much above it where the other is negative."""
-    return one > other + (times - 1) * abs(other)
+    return value > other + (times - 1) * abs(other)
 
 
 def _within(records: Sequence[Record], name: str) -> str:
     """Of runs on the emulator's clock whose samples' order is known."""
     counted = [record for record in records if record.manifest.timing in (Timing.INSTRUCTIONS, Timing.UNTESTED)]
-    thirds = [pair for record in counted for one in _of(record, name) if (pair := _thirds(one))]
+    thirds = [pair for record in counted for series in _of(record, name) if (pair := _thirds(series))]
     if not thirds or 0.5 ** len(thirds) > CHANCE or not all(_more(first, last, TENTH_MORE) for first, last in thirds):
         return ""
     first, last = (float(np.mean(side)) for side in zip(*thirds, strict=True))

@@ -54,7 +54,7 @@ def pool_figures(pool: Pool) -> dict[str, Figure]:
     found = None if medians is None else spread(medians, pool.tail, pool.step)
     figures = {name: _figure(pool, name, value) for name, value in evaluate(pool).items() if math.isfinite(value)}
     spreads = dict.fromkeys(figures, found) | dict.fromkeys(EXTREMES) | _spreads_of_maxima(pool)
-    return {name: replace(one, spread=spreads[name]) for name, one in figures.items()}
+    return {name: replace(figure, spread=spreads[name]) for name, figure in figures.items()}
 
 
 def _spreads_of_maxima(pool: Pool) -> dict[str, Spread]:

@@ -134,7 +134,7 @@ def share_interval(per_run: FloatArray, share: float, samples: int, *, tail: flo
     from scipy import special  # noqa: PLC0415 - slow to load; few runs have no interval
 
     runs, binomial = len(per_run), share * (1 - share)
-    plain, raised = (max(one, binomial / samples) for one in variances(per_run))
+    plain, raised = (max(variance, binomial / samples) for variance in variances(per_run))
     independent = binomial / plain
     effective = binomial / raised * (float(special.ndtri(1 - tail)) / _student(runs, tail)) ** 2
     low = float(special.betaincinv(effective * share, effective * (1 - share) + 1, tail))
@@ -244,12 +244,12 @@ def _exponential(value: float) -> float:
     return math.exp(value) if value < math.log(sys.float_info.max) else math.inf
 
 
-def _logarithm(one: Sure) -> Sure:
-    low = math.log(one.interval.low) if one.interval.low > 0 else -math.inf
-    high = math.log(one.interval.high) if math.isfinite(one.interval.high) else math.inf
-    ends = replace(one.interval, low=low, high=high)
-    return Sure(math.log(one.value), ends)
+def _logarithm(sure: Sure) -> Sure:
+    low = math.log(sure.interval.low) if sure.interval.low > 0 else -math.inf
+    high = math.log(sure.interval.high) if math.isfinite(sure.interval.high) else math.inf
+    ends = replace(sure.interval, low=low, high=high)
+    return Sure(math.log(sure.value), ends)
 
 
 def _later(a: Interval, b: Interval) -> int | None:
-    return max((one.runs_to_close for one in (a, b) if one.runs_to_close), default=None)
+    return max((interval.runs_to_close for interval in (a, b) if interval.runs_to_close), default=None)

@@ -44,13 +44,15 @@ class Losses:
         return "; ".join(filter(None, (failed, missing)))
 
     def _of(self, runs: Sequence[LostRun], verb: str) -> str:
-        seeds = sorted({one.seed for one in runs if one.seed is not None})
+        seeds = sorted({run.seed for run in runs if run.seed is not None})
         more = [f"{len(seeds) - _MOST_SEEDS} more"] if len(seeds) > _MOST_SEEDS else []
         named = listed([*map(str, seeds[:_MOST_SEEDS]), *more])
         where = f" (seed{'s' if len(seeds) > 1 else ''} {named})" if seeds else ""
-        often = max(one.played for one in runs)
+        often = max(run.played for run in runs)
         again = f", made up to {often} times" if often > 1 else ""
-        number = sum(1 if one.seed is not None else self.untold for one in {run.seed: run for run in runs}.values())
+        number = sum(
+            1 if lost_run.seed is not None else self.untold for lost_run in {run.seed: run for run in runs}.values()
+        )
         return f"{self._runs(number)} {verb}{where}{again}"
 
     def _runs(self, number: int) -> str:
@@ -60,19 +62,19 @@ class Losses:
 def losses(lost: Iterable[LostRun], seeds: Iterable[int], planned: int | None) -> Losses:
     """`seeds`: of the runs that gave a record."""
     every, recorded = [*lost], {*seeds}
-    died = tuple(one for one in every if one.died)
-    gone = {one.seed for one in every if one.seed is not None and not one.repeat} - recorded
-    failed = tuple(one for one in every if not one.died and one.seed not in recorded)
+    died = tuple(lost_run for lost_run in every if lost_run.died)
+    gone = {lost_run.seed for lost_run in every if lost_run.seed is not None and not lost_run.repeat} - recorded
+    failed = tuple(lost_run for lost_run in every if not lost_run.died and lost_run.seed not in recorded)
     missing = max(0, (planned or 0) - len(recorded) - len(gone))
     planned = max(planned or 0, len(recorded) + len(gone))
-    if any(one.seed is None for one in every):
+    if any(lost_run.seed is None for lost_run in every):
         return Losses(planned, died, failed, untold=max(missing, 1))
     return Losses(planned, died, failed, missing)
 
 
 def with_reasons(lost: Sequence[LostRun], failures: Mapping[Group, str]) -> tuple[LostRun, ...]:
     """With what is told of groups alone: by campaigns before version 4, and of cells that could not begin."""
-    known = {one.group for one in lost}
+    known = {lost_run.group for lost_run in lost}
     told = (
         LostRun(group, None, 0, 1, (why,), int(bool(_DIED.search(why))))
         for group, why in failures.items()
@@ -83,6 +85,6 @@ def with_reasons(lost: Sequence[LostRun], failures: Mapping[Group, str]) -> tupl
 
 def by_group(lost: Iterable[LostRun]) -> dict[Group, tuple[LostRun, ...]]:
     found: dict[Group, tuple[LostRun, ...]] = {}
-    for one in lost:
-        found[one.group] = (*found.get(one.group, ()), one)
+    for lost_run in lost:
+        found[lost_run.group] = (*found.get(lost_run.group, ()), lost_run)
     return found

@@ -68,14 +68,14 @@ def pool_runs(runs: Sequence[Sequence[Series]], looks: int = 1, step: float = 0.
 
     `step`: of the clock, where the records state it; else what divides all samples, if they have values enough to tell.
     """
-    spoken = [[one for one in run if one.total or one.info.reported] for run in runs]
+    spoken = [[series for series in run if series.total or series.info.reported] for run in runs]
     kept = [run for run in spoken if run]
     if not kept:
         return None
-    every = [one for run in kept for one in run]
-    overflown = [one for one in every if one.info.overflow]
-    ceilings = np.array([_ceiling(one) for one in overflown], np.int64)
-    values = _distinct(np.concatenate([*(one.values for one in every), ceilings]))
+    every = [series for run in kept for series in run]
+    overflown = [series for series in every if series.info.overflow]
+    ceilings = np.array([_ceiling(series) for series in overflown], np.int64)
+    values = _distinct(np.concatenate([*(series.values for series in every), ceilings]))
     counts = np.zeros((len(kept), len(values)), np.int64)
     for row, run in zip(counts, kept, strict=True):
         for one in run:
@@ -87,20 +87,20 @@ def pool_runs(runs: Sequence[Sequence[Series]], looks: int = 1, step: float = 0.
                 row[np.searchsorted(values, _ceiling(one))] += one.info.overflow
     return Pool(
         unit=every[0].info.unit,
-        kind=max((one.info.kind for one in every), key=_KINDS.index),
+        kind=max((series.info.kind for series in every), key=_KINDS.index),
         values=values,
         cumulative=counts.cumsum(axis=1),
         counts=valued,
-        n=np.array([sum(_weight(one) for one in run) for run in kept], np.float64),
-        totals=np.array([sum(_weight(one) * _average(one) for one in run) for run in kept], np.float64),
-        lows=np.array([min(_low(one) for one in run) for run in kept], np.float64),
-        highs=np.array([max(_high(one) for one in run) for run in kept], np.float64),
+        n=np.array([sum(_weight(series) for series in run) for run in kept], np.float64),
+        totals=np.array([sum(_weight(series) * _average(series) for series in run) for run in kept], np.float64),
+        lows=np.array([min(_low(series) for series in run) for run in kept], np.float64),
+        highs=np.array([max(_high(series) for series in run) for run in kept], np.float64),
         reported=_reported(kept),
-        samples=sum(one.total or int(one.info.reported.get("n", 0)) for one in every),
-        overflow=sum(one.info.overflow for one in overflown),
+        samples=sum(series.total or int(series.info.reported.get("n", 0)) for series in every),
+        overflow=sum(series.info.overflow for series in overflown),
         ceiling=int(ceilings.min()) if overflown else None,
-        min_known=all("min" in one.info.reported for one in overflown),
-        max_known=all("max" in one.info.reported for one in overflown),
+        min_known=all("min" in series.info.reported for series in overflown),
+        max_known=all("max" in series.info.reported for series in overflown),
         avg_known=all(map(_is_average_exact, overflown)),
         tail=tail(looks),
         incomplete=any(map(is_incomplete, every)),
@@ -108,15 +108,20 @@ def pool_runs(runs: Sequence[Sequence[Series]], looks: int = 1, step: float = 0.
     )
 
 
-def is_incomplete(one: Series) -> bool:
+def is_incomplete(series: Series) -> bool:
     """Whether the tool printed a larger maximum than its histogram has, and counted nothing beyond."""
-    told = one.info.reported.get("max", -math.inf)
-    return one.info.kind == Kind.HISTOGRAM and not one.info.overflow and len(one.values) > 0 and told > one.values[-1]
+    told = series.info.reported.get("max", -math.inf)
+    return (
+        series.info.kind == Kind.HISTOGRAM
+        and not series.info.overflow
+        and len(series.values) > 0
+        and told > series.values[-1]
+    )
 
 
-def _is_average_exact(one: Series) -> bool:
+def _is_average_exact(series: Series) -> bool:
     """Tools cut their average to whole microseconds, as they do their samples."""
-    average, step = one.info.reported.get("avg"), int(np.gcd.reduce(one.values, initial=0))
+    average, step = series.info.reported.get("avg"), int(np.gcd.reduce(series.values, initial=0))
     return average is not None and (step < _CUT_NS or average % _CUT_NS != 0)
 
 
@@ -133,48 +138,48 @@ def _prefers_reported(info: SeriesInfo) -> bool:
     return info.kind in _COARSE or info.overflow > 0
 
 
-def _ceiling(one: Series) -> int:
+def _ceiling(series: Series) -> int:
     """Where the overflow begins, or the tool's own minimum where all lie beyond; just above the largest value where
     neither is known."""
-    least = one.info.overflow_from
-    if len(one.values):
-        return int(one.values[-1]) + 1 if least is None else least
-    told = one.info.reported.get("min", math.nan)
+    least = series.info.overflow_from
+    if len(series.values):
+        return int(series.values[-1]) + 1 if least is None else least
+    told = series.info.reported.get("min", math.nan)
     return int(told) if (least or 0) < told < _MOST_NS else least or 0
 
 
-def _weight(one: Series) -> float:
-    return float(one.total or one.info.reported.get("n", 1))
+def _weight(series: Series) -> float:
+    return float(series.total or series.info.reported.get("n", 1))
 
 
-def _average(one: Series) -> float:
-    if _prefers_reported(one.info) and "avg" in one.info.reported:
-        return one.info.reported["avg"]
-    if not one.total:
+def _average(series: Series) -> float:
+    if _prefers_reported(series.info) and "avg" in series.info.reported:
+        return series.info.reported["avg"]
+    if not series.total:
         return math.nan
-    overflowed = one.info.overflow * _ceiling(one) if one.info.overflow else 0
-    return (float(one.values.astype(np.float64) @ one.counts) + overflowed) / one.total
+    overflowed = series.info.overflow * _ceiling(series) if series.info.overflow else 0
+    return (float(series.values.astype(np.float64) @ series.counts) + overflowed) / series.total
 
 
-def _low(one: Series) -> float:
-    if _prefers_reported(one.info) and "min" in one.info.reported:
-        return one.info.reported["min"]
-    if len(one.values):
-        return float(one.values.min())
-    return float(_ceiling(one)) if one.info.overflow else math.nan
+def _low(series: Series) -> float:
+    if _prefers_reported(series.info) and "min" in series.info.reported:
+        return series.info.reported["min"]
+    if len(series.values):
+        return float(series.values.min())
+    return float(_ceiling(series)) if series.info.overflow else math.nan
 
 
-def _high(one: Series) -> float:
-    if (_prefers_reported(one.info) or is_incomplete(one)) and "max" in one.info.reported:
-        return one.info.reported["max"]
-    if one.info.overflow:
-        return float(_ceiling(one))
-    return float(one.values.max()) if len(one.values) else math.nan
+def _high(series: Series) -> float:
+    if (_prefers_reported(series.info) or is_incomplete(series)) and "max" in series.info.reported:
+        return series.info.reported["max"]
+    if series.info.overflow:
+        return float(_ceiling(series))
+    return float(series.values.max()) if len(series.values) else math.nan
 
 
 def _reported(runs: Sequence[Sequence[Series]]) -> dict[str, FloatArray]:
     """The figures that every series of every run reports, the series of a run averaged by their samples."""
-    names = set.intersection(*(set(one.info.reported) for run in runs for one in run))
+    names = set.intersection(*(set(series.info.reported) for run in runs for series in run))
     return {
         name: np.array(
             [np.average([s.info.reported[name] for s in run], weights=[_weight(s) for s in run]) for run in runs]

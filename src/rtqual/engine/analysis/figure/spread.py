@@ -37,7 +37,7 @@ def spread(values: FloatArray, tail: float = TAIL, least: float = 0.0, rules: Ru
         ordered = np.log(np.sort(values)) if logarithmic else np.sort(values)
         finest = least / float(np.median(values)) if logarithmic else least
         apart = [(math.log(times), far) for times, far in rules] if logarithmic else [(0.0, rules[-1][1])]
-        odd = max(_above(one, finest, apart) for one in (ordered, -ordered[::-1]))
+        odd = max(_above(array, finest, apart) for array in (ordered, -ordered[::-1]))
     none_seen = -math.log(tail)
     few = 0 < odd < none_seen
     return Spread(low, high, odd if few else 0, math.ceil(runs * none_seen / odd) if few else 0)

@@ -59,7 +59,7 @@ STATISTICS: Mapping[str, Callable[[Pool], float]] = {
     "avg": mean,
     "max": lambda pool: float(pool.highs.max()),
     **{name: _quantile(name) for name in QUANTILES},
-    "std": lambda pool: float(_std(*(one.sum(keepdims=True) for one in _moments(pool)))[0]),
+    "std": lambda pool: float(_std(*(moment.sum(keepdims=True) for moment in _moments(pool)))[0]),
     "max-min": lambda pool: float(pool.highs.max() - pool.lows.min()),
     "p95-avg": lambda pool: quantile(pool, "p95") - mean(pool),
     "(max-min)/max": lambda pool: _part(pool, pool.highs.max() - pool.lows.min(), pool.highs.max()),

@@ -60,7 +60,7 @@ def groups(records: Iterable[Record]) -> dict[Group, list[Record]]:
     A repeat, made to test that a run is deterministic, is no further draw: it would count its seed twice.
     """
     found: defaultdict[Group, dict[str, Record]] = defaultdict(dict)
-    for record in (one for one in records if one.manifest.repeat == 0):
+    for record in (record for record in records if record.manifest.repeat == 0):
         inputs = record.inputs
         group = Group(inputs.instrument, inputs.load, inputs.board, inputs.cpus, inputs.candidate)
         found[group].setdefault(record.manifest.hash, record)
@@ -75,7 +75,7 @@ def measure(group: Group, records: Sequence[Record], looks: int = 1) -> Measured
 
     `looks`: after how many of them the campaign may have stopped.
     """
-    names = list(dict.fromkeys(one.info.name for record in records for one in record.series))
+    names = list(dict.fromkeys(series.info.name for record in records for series in record.series))
     figures: dict[str, Figure] = {}
     step = _stated_step(records)
     pools = {name: pool_runs(_series(records, name), looks, step) for name in names}
@@ -107,10 +107,10 @@ def measure(group: Group, records: Sequence[Record], looks: int = 1) -> Measured
             parameters=records[0].inputs.parameters,
             lengths=(float(headline.n.min()), float(headline.n.max())) if headline and headline.samples else (),
             rested=rested(records),
-            battery=next(iter(one.manifest.provenance.facts.get("battery", "") for one in records)),
+            battery=next(iter(record.manifest.provenance.facts.get("battery", "") for record in records)),
         ),
         series=tuple(names),
-        others={name: one for name, of in others.items() if (one := distribution_of(of[None]))},
+        others={name: distribution for name, of in others.items() if (distribution := distribution_of(of[None]))},
         absent={name: why for record in records for name, why in record.manifest.absent.items()},
         seeds=tuple(record.inputs.seed for record in records),
     )
@@ -121,7 +121,7 @@ def measure(group: Group, records: Sequence[Record], looks: int = 1) -> Measured
 def with_dependence(measured: Measured, records: Sequence[Record]) -> Measured:
     """With the dependence of the headline's samples: a pass over every sample, where figures need only the counts."""
     names = measured.summary.series[:1]
-    found = dependence([one for name in names for run in _series(records, name) for one in run])
+    found = dependence([series for name in names for run in _series(records, name) for series in run])
     return replace(measured, summary=replace(measured.summary, dependence=found))
 
 
@@ -132,7 +132,8 @@ def _is_figure(value: float) -> bool:
 
 def _series(records: Sequence[Record], name: str, cpu: int | None = None) -> list[list[Series]]:
     return [
-        [one for one in record.series if one.info.name == name and cpu in (None, one.info.cpu)] for record in records
+        [series for series in record.series if series.info.name == name and cpu in (None, series.info.cpu)]
+        for record in records
     ]
 
 
@@ -183,13 +184,13 @@ def _of_scalar(values: FloatArray, unit: str, least: float, tail: float) -> Inte
 
 def _stated_step(records: Sequence[Record]) -> float:
     """The step of the clock as an instrument states it, in ns; 0 where none does."""
-    stated = (one.manifest.scalars[RESOLUTION].value for one in records if RESOLUTION in one.manifest.scalars)
+    stated = (record.manifest.scalars[RESOLUTION].value for record in records if RESOLUTION in record.manifest.scalars)
     return max((step for step in stated if _is_figure(step)), default=0.0)
 
 
 def _by_cpu(records: Sequence[Record], names: Sequence[str], looks: int) -> dict[int | None, Pool]:
     """The headline's runs on each CPU, where there is more than one."""
-    cpus = sorted({one.info.cpu for record in records for one in record.series if one.info.cpu is not None})
+    cpus = sorted({series.info.cpu for record in records for series in record.series if series.info.cpu is not None})
     if len(cpus) < 2:
         return {}
     step = _stated_step(records)
@@ -225,12 +226,12 @@ def _problems(records: Sequence[Record]) -> tuple[str, ...]:
 def _strange_machines(records: Sequence[Record]) -> Iterator[str]:
     """Of a board whose table pins no serial number: a card was put into two machines, a board replaced."""
     machines: defaultdict[str, set[str]] = defaultdict(set)
-    for facts in (one.manifest.provenance.facts for one in records):
+    for facts in (record.manifest.provenance.facts for record in records):
         if (board := facts.get("board")) and facts.get("serial", _UNKNOWN) != _UNKNOWN:
             machines[board].add(facts["serial"])
     for board, serials in machines.items():
         if len(serials) > 1:
-            which = listed([_short(one) for one in sorted(serials)[:3]])
+            which = listed([_short(serial) for serial in sorted(serials)[:3]])
             yield f"its records of board {_short(board)} are of machines with serial numbers {which}"
 
 
@@ -239,35 +240,42 @@ def _short(text: str) -> str:
 
 
 def _units(record: Record) -> Iterator[tuple[str, str]]:
-    yield from ((name, one.unit) for name, one in record.manifest.scalars.items())
-    yield from ((one.info.name, one.info.unit) for one in record.series)
+    yield from ((name, scalar.unit) for name, scalar in record.manifest.scalars.items())
+    yield from ((series.info.name, series.info.unit) for series in record.series)
 
 
 def _record_problems(record: Record) -> list[str]:
-    silent = [one.info for one in record.series if not one.total and not one.info.reported]
-    problems = [f"{_NO_SAMPLES} of {one.name}{'' if one.cpu is None else f' on CPU {one.cpu}'}" for one in silent]
+    silent = [series.info for series in record.series if not series.total and not series.info.reported]
+    problems = [
+        f"{_NO_SAMPLES} of {series_info.name}{'' if series_info.cpu is None else f' on CPU {series_info.cpu}'}"
+        for series_info in silent
+    ]
     if not record.series and not record.manifest.scalars and not record.manifest.absent:
         problems.append(_NO_SAMPLES)
-    said = [(name, one.value) for name, one in record.manifest.scalars.items()]
-    said += [(f"{one.name} {name}", value) for one in record.manifest.series for name, value in one.reported.items()]
+    said = [(name, scalar.value) for name, scalar in record.manifest.scalars.items()]
+    said += [
+        (f"{series_.name} {name}", value)
+        for series_ in record.manifest.series
+        for name, value in series_.reported.items()
+    ]
     problems += [f"{name} is {value}, no figure" for name, value in said if not _is_figure(value)]
     return [*record.manifest.problems, *problems]
 
 
 def _facts_in_real_time(records: Sequence[Record]) -> list[dict[str, str]]:
-    return [one.manifest.provenance.facts for one in records if one.manifest.timing == Timing.REAL]
+    return [record.manifest.provenance.facts for record in records if record.manifest.timing == Timing.REAL]
 
 
 def _hypervisors(records: Sequence[Record]) -> list[str]:
     """Of what a board tells over ssh before it read all signs, nothing is known unless they are in its record."""
     facts = _facts_in_real_time(records)
-    found = (one.get("hypervisor") or (guest_of(one) if "connection" in one else None) for one in facts)
+    found = (fact.get("hypervisor") or (guest_of(fact) if "connection" in fact else None) for fact in facts)
     return [host for host in dict.fromkeys(found) if host and host != "none"]
 
 
 def _odd_runs(figures: Mapping[str, Figure]) -> Iterator[str]:
     """Of runs that stand apart from the rest."""
-    found = {one.spread: one.runs for one in figures.values() if one.spread and one.spread.odd}
+    found = {figure.spread: figure.runs for figure in figures.values() if figure.spread and figure.spread.odd}
     for one, runs in found.items():
         yield f"runs differ: {one.odd} of {runs} stand apart from the rest; {count(one.needed, 'run')} needed"
 
@@ -275,15 +283,17 @@ def _odd_runs(figures: Mapping[str, Figure]) -> Iterator[str]:
 def _caveats(records: Sequence[Record]) -> tuple[str, ...]:
     """What the runs themselves tell, and what disturbed a measurement in real time from outside the system under test;
     counts in DETAIL."""
-    told = Counter(chain.from_iterable(dict.fromkeys(one.manifest.cautions or ()) for one in records))
+    told = Counter(chain.from_iterable(dict.fromkeys(record.manifest.cautions or ()) for record in records))
     caveats = [f"{text}{DETAIL}{times} of {count(len(records), 'run')})" for text, times in told.items()]
     caveats += [
         f"{why_no_hardware(host).replace('it is', 'the machine is', 1)}, which can take the CPU away"
         for host in _hypervisors(records)
     ]
-    if any(one.get("clock_rate") == NOT_COMPARED for one in _facts_in_real_time(records)):
+    if any(table.get("clock_rate") == NOT_COMPARED for table in _facts_in_real_time(records)):
         caveats.append(f"the board's clock was {NOT_COMPARED}: its durations are by its own clock alone")
-    ticks = [int(one["steal_ticks"]) for one in _facts_in_real_time(records) if one.get("steal_ticks", "").isdecimal()]
+    ticks = [
+        int(table["steal_ticks"]) for table in _facts_in_real_time(records) if table.get("steal_ticks", "").isdecimal()
+    ]
     if any(ticks):
         runs = f"{sum(map(bool, ticks))} of {count(len(records), 'run')}"
         caveats.append(f"the hypervisor did take the CPU away{DETAIL}{count(sum(ticks), 'tick')} in {runs})")

@@ -148,15 +148,15 @@ def ledger(found: Sequence[Sequence[Change]], first: int = LEAST - 1) -> tuple[C
     kept: list[Change] = []
     for last, marks in enumerate(found, first):
         left = list(marks)
-        for place, one in enumerate(kept):
-            near = [other for other in left if abs(other.at - one.at) <= _NEAR]
+        for place, change in enumerate(kept):
+            near = [other for other in left if abs(other.at - change.at) <= _NEAR]
             if near:
-                same = min(near, key=lambda other: abs(other.at - one.at))
+                same = min(near, key=lambda other: abs(other.at - change.at))
                 left.remove(same)
-                back = one.gone is not None and last - one.gone >= CONFIRMED  # a mark of its own, and no flicker
-                kept[place] = replace(same, since=last if back else one.since)
-            elif one.gone is None:
-                kept[place] = replace(one, gone=last)
+                back = change.gone is not None and last - change.gone >= CONFIRMED  # a mark of its own, and no flicker
+                kept[place] = replace(same, since=last if back else change.since)
+            elif change.gone is None:
+                kept[place] = replace(change, gone=last)
         kept += [replace(one, since=last) for one in left]
     return tuple(sorted(kept, key=lambda one: one.at))
 
@@ -169,13 +169,13 @@ def shifts(boards: Sequence[Sequence[float | None]], together: int = 1) -> tuple
     """
     from scipy import stats  # noqa: PLC0415 - slow to load
 
-    rows = [np.array([np.nan if one is None or one <= 0 else np.log(one) for one in row]) for row in boards]
+    rows = [np.array([np.nan if value is None or value <= 0 else np.log(value) for value in row]) for row in boards]
     versions = min(map(len, rows), default=0)
     allowed = ALARM / (max(1, versions - LEAST + 1) * together)
     found: list[tuple[float, Shift]] = []  # with by how much the averages differ, which neighbours' medians share
     for at in range(LONG, versions - LONG + 1):
         sides = [(row[max(0, at - _WINDOW) : at], row[at : at + _WINDOW]) for row in rows]
-        known = [side for side in sides if min(np.isfinite(one).sum() for one in side) >= LONG]
+        known = [side for side in sides if min(np.isfinite(array).sum() for array in side) >= LONG]
         apart = np.array([np.nanmedian(after) - np.nanmedian(before) for before, after in known])
         if len(apart) < BOARDS or not apart.any():
             continue
@@ -184,9 +184,9 @@ def shifts(boards: Sequence[Sequence[float | None]], together: int = 1) -> tuple
             means = np.median([np.nanmean(after) - np.nanmean(before) for before, after in known])
             found.append((abs(float(means)), Shift(at, float(np.exp(np.median(apart))), len(apart), chance)))
     marked: list[Shift] = []
-    for _, one in sorted(found, key=lambda pair: -pair[0]):
-        if all(abs(one.at - other.at) >= _WINDOW for other in marked):
-            marked.append(one)
+    for _, shift in sorted(found, key=lambda pair: -pair[0]):
+        if all(abs(shift.at - other.at) >= _WINDOW for other in marked):
+            marked.append(shift)
     return tuple(sorted(marked, key=lambda one: one.at))
 
 
@@ -196,8 +196,8 @@ def _courses(
     """What is found after each version from the LEAST-th on, of the REPLAYED last ones, or after the last alone."""
     if len(series) < LEAST:
         return []
-    logs = all(one.value > 0 for one in series)
-    values, errors = (np.array([getattr(one, name) for one in series]) for name in ("value", "error"))
+    logs = all(point.value > 0 for point in series)
+    values, errors = (np.array([getattr(point, name) for point in series]) for name in ("value", "error"))
     if logs:
         values, errors = np.log(values), errors / values
     ends = range(max(LEAST, len(series) - REPLAYED) if every else len(series), len(series) + 1)
@@ -247,7 +247,7 @@ def _partition(rows: Sequence[_Row], errors: Sequence[FloatArray], penalties: Fl
     best[:, 0] = -penalties
     for end in range(LONG, longest + 1):
         starts = slice(0, end - LONG + 1)
-        weight, first, second = (one[:, end, None] - one[:, starts] for one in sums)
+        weight, first, second = (array[:, end, None] - array[:, starts] for array in sums)
         total = best[:, starts] + np.maximum(second - first**2 / weight, 0) + penalties[:, None]
         begun[:, end] = total.argmin(axis=1)
         best[:, end] = total.min(axis=1)

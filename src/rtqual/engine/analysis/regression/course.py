@@ -68,10 +68,10 @@ class Regressions:
     strict: bool = False  # what cannot be judged fails too
 
     def of(self, *courses: Course) -> list[Moved]:
-        return [one for one in self.figures if one.course in courses]
+        return [moved for moved in self.figures if moved.course in courses]
 
     def answered(self, *courses: Course) -> list[Answer]:
-        return [one for one in self.answers if one.course in courses]
+        return [answer for answer in self.answers if answer.course in courses]
 
     @property
     def failing(self) -> tuple[Course, ...]:

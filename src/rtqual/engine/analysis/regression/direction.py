@@ -27,10 +27,15 @@ def asked_of(mission: Mission | None) -> dict[tuple[str, str, str], Better]:
     """The figures that a mission's requirements and criteria name."""
     if mission is None:
         return {}
-    criteria = {(one.instrument, one.load, figure_name(one)): one.better for one in mission.criteria}
+    criteria = {
+        (criterion.instrument, criterion.load, figure_name(criterion)): criterion.better
+        for criterion in mission.criteria
+    }
     return criteria | {
-        (one.instrument, one.load, figure_name(one)): Better.LOWER if one.at_most else Better.HIGHER
-        for one in mission.requirements
+        (requirement.instrument, requirement.load, figure_name(requirement)): Better.LOWER
+        if requirement.at_most
+        else Better.HIGHER
+        for requirement in mission.requirements
     }
 
 

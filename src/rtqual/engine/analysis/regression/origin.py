@@ -37,7 +37,7 @@ def check_comparable(before: Groups, after: Groups, names: tuple[str, str]) -> N
     """Raises BadInput where runs were not measured alike; `names` are those of the two sets."""
     for groups, name in ((before, names[0]), (after, names[1])):
         for group, records in groups.items():
-            if len({digest([one.inputs.parameters, one.inputs.artefacts]) for one in records}) > 1:
+            if len({digest([record.inputs.parameters, record.inputs.artefacts]) for record in records}) > 1:
                 raise BadInput(
                     f"{name}: holds several measurements of {cell_name(group)} (other parameters or programs): "
                     "give the folder of one finished campaign"
@@ -45,13 +45,13 @@ def check_comparable(before: Groups, after: Groups, names: tuple[str, str]) -> N
     for group in (group for group in before if group in after):
         of = [side[group][0].inputs.parameters for side in (before, after)]
         for parameter in sorted({*of[0], *of[1]}):
-            values = [one.get(parameter, "not set") for one in of]
+            values = [table.get(parameter, "not set") for table in of]
             if values[0] != values[1]:
                 raise BadInput(
                     f"{cell_name(group)}: not comparable: the instrument's parameter {parameter} is {values[0]} in "
                     f"{names[0]} and {values[1]} in {names[1]}: measure both alike"
                 )
-        real = [{one.manifest.timing == Timing.REAL for one in side[group]} for side in (before, after)]
+        real = [{record.manifest.timing == Timing.REAL for record in side[group]} for side in (before, after)]
         if real[0] != real[1]:
             raise BadInput(
                 f"{cell_name(group)}: not comparable: {names[0]} and {names[1]} were measured by other clocks, "
@@ -68,8 +68,8 @@ def check_comparable(before: Groups, after: Groups, names: tuple[str, str]) -> N
 
 def _check_jobs(group: Group, before: Sequence[Record], after: Sequence[Record], names: tuple[str, str]) -> None:
     jobs = {one.inputs.seed: one.inputs.job for one in before}
-    for one in after:
-        old, new = jobs.get(one.inputs.seed, {}), one.inputs.job
+    for record in after:
+        old, new = jobs.get(record.inputs.seed, {}), record.inputs.job
         if not old or _IMPORTED in old or _IMPORTED in new:
             continue
         other = [part for part in sorted({*old, *new}) if old.get(part) != new.get(part)]
@@ -86,7 +86,7 @@ def input_changes(before: Groups, after: Groups) -> tuple[InputChange, ...]:
     changes: list[InputChange] = []
     for candidate, board in dict.fromkeys((group.candidate, group.board) for group in both):
         groups = [group for group in both if (group.candidate, group.board) == (candidate, board)]
-        old, new = (_origins([one for group in groups for one in side[group]]) for side in (before, after))
+        old, new = (_origins([record for group in groups for record in side[group]]) for side in (before, after))
         for what in dict.fromkeys([*old, *new]):
             gone, come = old.get(what, set()), new.get(what, set())
             if gone != come:
@@ -97,8 +97,8 @@ def input_changes(before: Groups, after: Groups) -> tuple[InputChange, ...]:
 
 def _origins(records: Sequence[Record]) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
-    for one in records:
-        for what, value in _origin(one):
+    for record in records:
+        for what, value in _origin(record):
             found.setdefault(what, set()).add(value)
     return found
 

@@ -75,7 +75,7 @@ def is_exact(before: Sequence[Record], after: Sequence[Record]) -> bool:
     """Whether the runs are to be the same to the last sample."""
     if not _counted(before, after):
         return False
-    old, new = ({one.inputs.seed: one.inputs.artefacts for one in side} for side in (before, after))
+    old, new = ({record.inputs.seed: record.inputs.artefacts for record in side} for side in (before, after))
     return all(old[seed] == new[seed] for seed in old if seed in new)
 
 
@@ -94,7 +94,7 @@ def _wanted(rule: Rule, group: Group) -> list[str]:
 
 
 def _exact(rule: Rule, group: Group, before: Sequence[Record], after: Sequence[Record]) -> Judged:
-    old, new = ({one.inputs.seed: one for one in side} for side in (before, after))
+    old, new = ({record.inputs.seed: record for record in side} for side in (before, after))
     seeds = [seed for seed in old if seed in new]
     gone, come = [seed for seed in old if seed not in new], [seed for seed in new if seed not in old]
     lost = [Lost(group, f"{seeds_text(gone)} of {cell_name(group)}", "no record")] if gone else []
@@ -157,28 +157,32 @@ def _where(seeds: Sequence[int], runs: int, pairs: Mapping[int, Pair], hidden: b
 def _noisy(rule: Rule, group: Group, before: Sequence[Record], after: Sequence[Record]) -> Judged:
     then, now = (measure(group, side, max(1, rule.family)) for side in (before, after))
     refused, unusable = _refused(group, then, now)
-    same = {one.manifest.hash for one in before} == {one.manifest.hash for one in after}
+    same = {record.manifest.hash for record in before} == {record.manifest.hash for record in after}
     figures = []
     names = _wanted(rule, group)
     wanted = {*names, *(() if rule.mission_only else then.scalars)}
-    for one in compare_pair(now, then, tuple(names)):
-        if is_constant(one) or one.statistic not in wanted:
+    for comparison in compare_pair(now, then, tuple(names)):
+        if is_constant(comparison) or comparison.statistic not in wanted:
             continue
-        both = (then.summary.figures[one.statistic], now.summary.figures[one.statistic])
+        both = (then.summary.figures[comparison.statistic], now.summary.figures[comparison.statistic])
         if refused or same:
             course, reason = (Course.UNDECIDED, refused) if refused else (Course.SAME, "the same records")
         else:
-            way = _way(rule, group, one.statistic, one.unit)
-            course, reason = _by_interval(rule, way, both[0].value, one.difference)
-        figures.append(Moved(group, one.statistic, course, *both, reason, exact=False))
-    seeds_now = {one.inputs.seed for one in after}
-    gone = [one.inputs.seed for one in before if one.inputs.seed not in seeds_now] if _counted(before, after) else []
+            way = _way(rule, group, comparison.statistic, comparison.unit)
+            course, reason = _by_interval(rule, way, both[0].value, comparison.difference)
+        figures.append(Moved(group, comparison.statistic, course, *both, reason, exact=False))
+    seeds_now = {record.inputs.seed for record in after}
+    gone = (
+        [record.inputs.seed for record in before if record.inputs.seed not in seeds_now]
+        if _counted(before, after)
+        else []
+    )
     lost = [Lost(group, f"{seeds_text(gone)} of {cell_name(group)}", "no record")] if gone else []
     return Judged(tuple(figures), (*unusable, *lost))
 
 
 def _counted(before: Sequence[Record], after: Sequence[Record]) -> bool:
-    return {one.manifest.timing for one in (*before, *after)} == {Timing.INSTRUCTIONS}
+    return {record.manifest.timing for record in (*before, *after)} == {Timing.INSTRUCTIONS}
 
 
 def _by_interval(rule: Rule, way: Better | None, before: float, difference: Figure) -> tuple[Course, str]:
@@ -221,4 +225,4 @@ def seeds_text(seeds: Sequence[int]) -> str:
     """'seed 3', 'seeds 3 and 4', '20 runs'."""
     if len(seeds) > _MOST_SEEDS:
         return count(len(seeds), "run")
-    return f"seed{'s' if len(seeds) > 1 else ''} {listed([str(one) for one in seeds])}"
+    return f"seed{'s' if len(seeds) > 1 else ''} {listed([str(seed) for seed in seeds])}"

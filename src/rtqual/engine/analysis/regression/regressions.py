@@ -55,14 +55,17 @@ def regressions(
     rule = replace(rule, family=sum(figures_judged(rule, group, old[group], new[group]) for group in both))
     judged = [judge_pair(rule, group, old[group], new[group]) for group in both]
     figures = tuple(chain.from_iterable(one.figures for one in judged))
-    gone = [Lost(one, cell_name(one), after.failures.get(one, "no record")) for one in old if one not in new]
+    gone = [Lost(group, cell_name(group), after.failures.get(group, "no record")) for group in old if group not in new]
     return Regressions(
         before=before.name,
         after=after.name,
         figures=figures,
         answers=tuple(_answers(before.evidence, after.evidence)),
         lost=(*gone, *chain.from_iterable(one.lost for one in judged)),
-        added=(*(cell_name(one) for one in new if one not in old), *chain.from_iterable(one.added for one in judged)),
+        added=(
+            *(cell_name(group) for group in new if group not in old),
+            *chain.from_iterable(one.added for one in judged),
+        ),
         inputs=input_changes(old, new),
         notes=(*_unsteady(old, new), *_by_chance(figures), *_not_asked(before, after)),
         strict=strict,
@@ -112,9 +115,15 @@ def _course(was: Outcome | None, now: Outcome | None) -> Course:
 def _unsteady(old: Groups, new: Groups) -> Iterator[str]:
     """Runs that should have repeated."""
     for group in (group for group in old if group in new):
-        then = {one.inputs.key(): one for one in old[group] if one.manifest.timing == Timing.INSTRUCTIONS}
-        now = [one for one in new[group] if one.manifest.timing == Timing.INSTRUCTIONS and one.inputs.key() in then]
-        seeds = [one.inputs.seed for one in now if one.manifest.hash != then[one.inputs.key()].manifest.hash]
+        then = {record.inputs.key(): record for record in old[group] if record.manifest.timing == Timing.INSTRUCTIONS}
+        now = [
+            record
+            for record in new[group]
+            if record.manifest.timing == Timing.INSTRUCTIONS and record.inputs.key() in then
+        ]
+        seeds = [
+            record.inputs.seed for record in now if record.manifest.hash != then[record.inputs.key()].manifest.hash
+        ]
         if seeds:
             yield (
                 f"{cell_name(group)}: equal inputs gave other samples on {seeds_text(seeds)}; `rtqual reproduce` "
@@ -124,7 +133,9 @@ def _unsteady(old: Groups, new: Groups) -> Iterator[str]:
 
 def _by_chance(figures: Sequence[Moved]) -> Iterator[str]:
     """What a reader must expect of so many intervals."""
-    judged = sum(not one.exact and one.course != Course.UNDECIDED and one.before != one.after for one in figures)
+    judged = sum(
+        not moved.exact and moved.course != Course.UNDECIDED and moved.before != moved.after for moved in figures
+    )
     if judged:
         yield (
             f"{count(judged, 'figure')} judged by intervals that allow for all of them: where nothing changed, any is "

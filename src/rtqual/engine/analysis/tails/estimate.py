@@ -66,7 +66,7 @@ class _Tail:
         found = level_of(self.fit, self.origin, self.unit, horizon_ns / self.span_ns)
         if not self.without:
             return found
-        others = np.array([one._best(horizon_ns) - self.origin for one in self.without])
+        others = np.array([tail._best(horizon_ns) - self.origin for tail in self.without])
         over = mean_interval(found.value - self.origin, others, signed=False)
         return replace(found, low=min(found.low, self.origin + over.low), high=max(found.high, self.origin + over.high))
 
@@ -110,7 +110,7 @@ def from_peaks(stream: Stream, asked_ns: float) -> Estimate | Refusal:
         checks.fit_distance(clusters, stream.step, fit, unit),
         checks.weight(fit),
         checks.halves(clusters, times, stream.step, fit, unit),
-        checks.runs_alike(late.over(clusters.threshold), [one.total for one in stream.series]),
+        checks.runs_alike(late.over(clusters.threshold), [series.total for series in stream.series]),
         checks.bouts(clusters, times),
         checks.peaks_alike(clusters),
         checks.block_maxima(at, other, blocks, block_ns),
@@ -134,7 +134,7 @@ def _without(stream: Stream, clusters: Clusters) -> Iterator[_Tail]:
     """The tail but for each run in turn; of few runs, but for each of as many stretches."""
     runs = len(stream.series)
     parts, of = runs, clusters.run
-    lengths = np.array([one.total for one in stream.series], np.float64)
+    lengths = np.array([series.total for series in stream.series], np.float64)
     if runs < RUNS_FOR_INTERVAL:
         parts, of = RUNS_FOR_INTERVAL, clusters.place * RUNS_FOR_INTERVAL // stream.samples
         lengths = np.full(parts, stream.samples / parts)
@@ -151,11 +151,11 @@ def from_runs(stream: Stream, asked_ns: float) -> Estimate | Refusal:
     if runs < FEWEST_BLOCKS:
         needs = f"{_UNORDERED}, so each run gives one maximum: needs {FEWEST_BLOCKS} runs, has {runs}"
         return Refusal(stream.observed, Why.NO_ORDER, needs)
-    totals = [one.total for one in stream.series]
+    totals = [series.total for series in stream.series]
     if max(totals) > 1.05 * min(totals):
         uneven = f"{_UNORDERED}, and the runs differ in length ({min(totals):,} to {max(totals):,} samples)"
         return Refusal(stream.observed, Why.NO_ORDER, uneven)
-    highs = [_highest(one.values, one.info.reported, one.info.overflow) for one in stream.series]
+    highs = [_highest(series.values, series.info.reported, series.info.overflow) for series in stream.series]
     known = np.array([high for high in highs if high is not None])
     if len(known) < runs:
         lost = f"the largest sample of {count(runs - len(known), 'run')} lies in an overflow and was not kept"
@@ -212,7 +212,7 @@ def _reasons(found: Sequence[Check]) -> str:
 
 
 def _from_blocks(stream: Stream) -> tuple[int, _Tail | None]:
-    length = min(stream.samples // _BLOCKS, *(one.total for one in stream.series))
+    length = min(stream.samples // _BLOCKS, *(series.total for series in stream.series))
     highs = block_maxima(stream, length)
     if len(highs) < FEWEST_BLOCKS:
         return len(highs), None
@@ -246,7 +246,7 @@ def _highest(values: Int64Array, reported: dict[str, float], overflow: int) -> f
 
 
 def _refuse_few(stream: Stream, kept: Sequence[Clusters]) -> Refusal:
-    has = f"{max(one.number for one in kept)}" if kept else f"fewer than {FEWEST_SHOWN}"
+    has = f"{max(clusters.number for clusters in kept)}" if kept else f"fewer than {FEWEST_SHOWN}"
     needs = f"needs {FEWEST} clusters of late samples in the upper {100 / LARGEST_PART:g} %, has {has}"
     return Refusal(stream.observed, Why.FEW, needs)
 

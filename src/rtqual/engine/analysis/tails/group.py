@@ -28,8 +28,8 @@ def tails(summary: Summary, records: Sequence[Record], mission: Mission) -> Tail
         return Tails(asked_ns, (refused,))
     assert interval is not None  # noqa: S101 else it is refused
     found = tuple(estimate(stream, asked_ns) for stream in streams(records, interval))
-    limits = [one for one in mission.requirements if _limits(one, summary)]
-    return Tails(asked_ns, found, tuple(_exceedance(one, summary, interval) for one in limits))
+    limits = [requirement for requirement in mission.requirements if _limits(requirement, summary)]
+    return Tails(asked_ns, found, tuple(_exceedance(requirement, summary, interval) for requirement in limits))
 
 
 def _periodic(summary: Summary) -> bool:

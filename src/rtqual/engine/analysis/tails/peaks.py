@@ -55,8 +55,8 @@ def collect(stream: Stream, lowest: int) -> Exceedances:
     """Every sample at or above `lowest`, in one pass over chunks."""
     runs, places, values = [], [], []
     start = 0
-    for number, one in enumerate(stream.series):
-        for chunk in one.ordered() or ():
+    for number, series in enumerate(stream.series):
+        for chunk in series.ordered() or ():
             found = np.flatnonzero(chunk >= lowest)
             places.append(found + start)
             values.append(chunk[found])
@@ -105,9 +105,9 @@ def _first_of_each(values: Int64Array, peaks: Int64Array, starts: Int64Array) ->
 def block_maxima(stream: Stream, length: int) -> FloatArray:
     """The largest of every `length` samples; a shorter rest at the end of a run is not used."""
     found: list[Sequence[float]] = []
-    for one in stream.series:
+    for series in stream.series:
         rest = np.empty(0, np.int64)
-        for chunk in one.ordered() or ():
+        for chunk in series.ordered() or ():
             joined = np.concatenate([rest, chunk]) if len(rest) else chunk
             whole = len(joined) - len(joined) % length
             found.append(joined[:whole].reshape(-1, length).max(axis=1).tolist())

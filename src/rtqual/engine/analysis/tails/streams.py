@@ -31,7 +31,7 @@ class Stream:
 
     @cached_property
     def samples(self) -> int:
-        return sum(one.total for one in self.series)
+        return sum(series.total for series in self.series)
 
     @cached_property
     def step(self) -> int:
@@ -48,7 +48,7 @@ class Stream:
 
     @property
     def ordered(self) -> bool:
-        return all(one.order is not None for one in self.series)
+        return all(series.order is not None for series in self.series)
 
     @property
     def observed(self) -> Observed:
@@ -57,15 +57,15 @@ class Stream:
 
 def interval_ns(records: Sequence[Record]) -> int | None:
     """How often the records took a sample; None where one does not state it or they differ."""
-    (only, *others) = {one.inputs.parameters.get(INTERVAL) for one in records}
+    (only, *others) = {record.inputs.parameters.get(INTERVAL) for record in records}
     return only if isinstance(only, int) and only > 0 and not others else None
 
 
 def streams(records: Sequence[Record], interval: int) -> list[Stream]:
     """The first series of a record and those of the same name, thread by thread, in the order they were made."""
-    made = sorted(records, key=lambda one: one.manifest.provenance.started or "")
-    name = next((one.info.name for record in records for one in record.series), None)
-    series = [(one.info.cpu, one) for record in made for one in record.series if one.info.name == name]
+    made = sorted(records, key=lambda record: record.manifest.provenance.started or "")
+    name = next((series.info.name for record in records for series in record.series), None)
+    series = [(series.info.cpu, series) for record in made for series in record.series if series.info.name == name]
     steps = [r.manifest.scalars[RESOLUTION].value for r in records if RESOLUTION in r.manifest.scalars]
     cpus = sorted({cpu for cpu, _ in series}, key=lambda cpu: -1 if cpu is None else cpu)
     return [

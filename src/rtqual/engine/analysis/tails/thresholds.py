@@ -78,13 +78,13 @@ def declustered(found: Exceedances, values: Int64Array, counts: Int64Array) -> l
     if not kept:
         return kept
     first = kept[first_choice(kept, int(counts.sum()))].number
-    return [one for one in kept if one.number <= _BELOW * first]
+    return [clusters for clusters in kept if clusters.number <= _BELOW * first]
 
 
 def first_choice(kept: Sequence[Clusters], samples: int) -> int:
     """The place of the threshold whose number of clusters comes nearest to the rule."""
     wanted = min(MOST, max(FEWEST, samples // ONE_IN))
-    distance = [abs(math.log(one.number / wanted)) + (one.number < FEWEST) * 99 for one in kept]
+    distance = [abs(math.log(clusters.number / wanted)) + (clusters.number < FEWEST) * 99 for clusters in kept]
     return int(np.argmin(distance))
 
 
@@ -110,7 +110,7 @@ def level_of(fit: Fit, threshold: float, unit: float, times: float) -> Estimated
 
 
 def table(kept: Sequence[Clusters], step: float, times: float) -> tuple[Fitted, ...]:
-    return tuple(fitted(one, *fit_peaks(one, step, _RAYS_OF_TABLE), times) for one in kept)
+    return tuple(fitted(clusters, *fit_peaks(clusters, step, _RAYS_OF_TABLE), times) for clusters in kept)
 
 
 def settled(rows: Sequence[Fitted], first: int) -> int | None:

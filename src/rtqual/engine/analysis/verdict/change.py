@@ -31,11 +31,11 @@ def would_change(
     sentences: list[str] = []
     if flying is not None:
         sentences += _own_margins(mission, flying)
-    for one in others:
-        sentences += _readmission(mission, one, table, fly)
+    for standing in others:
+        sentences += _readmission(mission, standing, table, fly)
     sentences += _weights(standings, table)
-    for one in standings:
-        sentences += _more_runs(mission, one)
+    for standing in standings:
+        sentences += _more_runs(mission, standing)
     return tuple(dict.fromkeys(sentences))
 
 
@@ -52,26 +52,26 @@ def _own_margins(mission: Mission, flying: Standing) -> Iterator[str]:
             )
 
 
-def _readmission(mission: Mission, one: Standing, table: ScoreTable, fly: str | None) -> Iterator[str]:
+def _readmission(mission: Mission, standing: Standing, table: ScoreTable, fly: str | None) -> Iterator[str]:
     """What would let a candidate that fails fly."""
-    unmet = [gate for gate in one.gates if gate.seen != Outcome.MET]
-    judged = {gate.requirement for gate in one.gates}
+    unmet = [gate for gate in standing.gates if gate.seen != Outcome.MET]
+    judged = {gate.requirement for gate in standing.gates}
     all_judged = all(requirement.name in judged for requirement in mission.requirements)
-    then = _then(one.candidate, table, fly) if len(unmet) == 1 and all_judged else ""
-    for requirement, gate in _measured(mission, one):
+    then = _then(standing.candidate, table, fly) if len(unmet) == 1 and all_judged else ""
+    for requirement, gate in _measured(mission, standing):
         turn = _turning_limit(requirement, gate.measured)
         if gate.outcome == Outcome.NOT_MET and turn is not None:
             way = "or more" if requirement.at_most else "or less"
             now = f"(now {requirement.limit.text})"
-            yield f"{one.candidate} would meet '{requirement.name}' with a limit of {turn} {way} {now}{then}."
+            yield f"{standing.candidate} would meet '{requirement.name}' with a limit of {turn} {way} {now}{then}."
     failed = {gate.requirement for gate in unmet}
     needs = [need for need in mission.mission.needs if need_name(need) in failed]
     if needs and len(needs) == len(failed) and all_judged:
         lacking = f"need{'s' if len(needs) > 1 else ''} {listed(needs)}"
-        then = _then(one.candidate, table, fly) if fly else ""
-        emulated = any(gate.on_emulator for gate in one.gates)
+        then = _then(standing.candidate, table, fly) if fly else ""
+        emulated = any(gate.on_emulator for gate in standing.gates)
         there = " on the emulator" if emulated else ""
-        yield f"Without the {lacking} {one.candidate} would meet every requirement{there}{then}."
+        yield f"Without the {lacking} {standing.candidate} would meet every requirement{there}{then}."
 
 
 def _then(candidate: str, table: ScoreTable, fly: str | None) -> str:
@@ -92,7 +92,9 @@ def _then(candidate: str, table: ScoreTable, fly: str | None) -> str:
 def _weights(standings: Sequence[Standing], table: ScoreTable) -> Iterator[str]:
     """The weights at which the runner-up among those that may fly draws level."""
     may = [
-        one.candidate for one in standings if one.may_fly in (Outcome.MET, Outcome.UNASKED) and one.total is not None
+        standing.candidate
+        for standing in standings
+        if standing.may_fly in (Outcome.MET, Outcome.UNASKED) and standing.total is not None
     ]
     if len(may) < 2:
         return
@@ -106,21 +108,21 @@ def _weights(standings: Sequence[Standing], table: ScoreTable) -> Iterator[str]:
         yield f"No other value of a single weight would put {runner_up} before {leader}."
 
 
-def _more_runs(mission: Mission, one: Standing) -> Iterator[str]:
+def _more_runs(mission: Mission, standing: Standing) -> Iterator[str]:
     """How many runs would decide what is undecided."""
-    for requirement, gate in _measured(mission, one):
+    for requirement, gate in _measured(mission, standing):
         if gate.outcome == Outcome.UNDECIDED and gate.measured is not None:
             more = _runs_missing(requirement, gate.measured)
             if more:
                 about = "about " if gate.measured.runs >= RUNS_TO_JUDGE else ""
                 yield (
-                    f"'{requirement.name}' would be decided for {one.candidate} by {about}"
+                    f"'{requirement.name}' would be decided for {standing.candidate} by {about}"
                     f"{count(more, 'more run')} of {requirement.instrument}, if they spread like these."
                 )
 
 
-def _measured(mission: Mission, one: Standing) -> Iterator[tuple[Requirement, Gate]]:
-    gates = {gate.requirement: gate for gate in one.gates}
+def _measured(mission: Mission, standing: Standing) -> Iterator[tuple[Requirement, Gate]]:
+    gates = {gate.requirement: gate for gate in standing.gates}
     for requirement in mission.requirements:
         if requirement.name in gates:  # else the scale does not measure it
             yield requirement, gates[requirement.name]

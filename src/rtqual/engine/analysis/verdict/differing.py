@@ -48,12 +48,12 @@ def _of(candidates: Mapping[str, Sequence[Record]]) -> Iterator[str]:
 
 
 def _boot(records: Sequence[Record]) -> list[str]:
-    every = [word for one in records for word in (one.manifest.provenance.kernel_cmdline or "").split()]
+    every = [word for record in records for word in (record.manifest.provenance.kernel_cmdline or "").split()]
     return [word for word in dict.fromkeys(every) if not word.startswith(_OWN)]
 
 
 def _fact(name: str) -> Callable[[Record], str]:
-    return lambda one: one.manifest.provenance.facts.get(name, "") or one.inputs.artefacts.get(name, "")
+    return lambda record: record.manifest.provenance.facts.get(name, "") or record.inputs.artefacts.get(name, "")
 
 
 def _values(records: Sequence[Record], read: Callable[[Record], str]) -> str:

@@ -19,8 +19,10 @@ def compared(
     mission: Mission, cells: Cells, comparisons: Sequence[Comparison], shifts: Sequence[ShiftFunction]
 ) -> tuple[tuple[Comparison, ...], tuple[ShiftFunction, ...]]:
     """What a verdict says of pairs: in every required figure, and by quantile; each of the two holds together."""
-    wanted = dict.fromkeys(one for requirement in mission.requirements for one in _of(requirement, cells, comparisons))
-    pairs = {(one.a, one.b) for one in wanted}
+    wanted = dict.fromkeys(
+        comparison for requirement in mission.requirements for comparison in _of(requirement, cells, comparisons)
+    )
+    pairs = {(comparison.a, comparison.b) for comparison in wanted}
     # Two families: quantiles must not cost the required figures their power, nor let a look, which has none, decide
     # otherwise than the report.
     figures, _ = judged_together(tuple(wanted), ())
@@ -32,26 +34,31 @@ def findings(
     mission: Mission, cells: Cells, comparisons: Sequence[Comparison], shifts: Sequence[ShiftFunction]
 ) -> Iterator[str]:
     """Every pair of candidates in every required figure, the smaller one first; then where their samples differ."""
-    of_pair = {(one.a, one.b): one for one in shifts}
+    of_pair = {(shift.a, shift.b): shift for shift in shifts}
     for requirement in mission.requirements:
-        for one in _of(requirement, cells, comparisons):
-            shift = of_pair.get((one.a, one.b))
-            larger = one.difference.value > 0
-            yield f"{requirement.name}: {_finding(mirrored(one) if larger else one, cells)}{_where(shift, larger)}."
+        for comparison in _of(requirement, cells, comparisons):
+            shift = of_pair.get((comparison.a, comparison.b))
+            larger = comparison.difference.value > 0
+            finding = _finding(mirrored(comparison) if larger else comparison, cells)
+            yield f"{requirement.name}: {finding}{_where(shift, larger)}."
 
 
 def _of(requirement: Requirement, cells: Cells, comparisons: Sequence[Comparison]) -> Iterator[Comparison]:
     wanted = stands_for(cells.compared(requirement))
     groups = {cells.group(requirement, name) for name in cells.candidates}
-    return (one for one in comparisons if one.statistic == wanted and one.a in groups and one.b in groups)
+    return (
+        comparison
+        for comparison in comparisons
+        if comparison.statistic == wanted and comparison.a in groups and comparison.b in groups
+    )
 
 
-def _finding(one: Comparison, cells: Cells) -> str:
-    figures = [cells.measured[group].summary.figures[one.statistic] for group in (one.a, one.b)]
+def _finding(comparison: Comparison, cells: Cells) -> str:
+    figures = [cells.measured[group].summary.figures[comparison.statistic] for group in (comparison.a, comparison.b)]
     beside = " against ".join(value(figure) for figure in figures)
-    ratio = f", ratio {one.ratio.value:.3g}{_between(one.ratio.interval)}" if one.ratio else ""
-    pair = f"{one.a.candidate}, {one.b.candidate}: " if one.statement.startswith(UNDECIDED) else ""
-    return f"{pair}{one.statement} ({one.statistic} {beside}{ratio})"
+    ratio = f", ratio {comparison.ratio.value:.3g}{_between(comparison.ratio.interval)}" if comparison.ratio else ""
+    pair = f"{comparison.a.candidate}, {comparison.b.candidate}: " if comparison.statement.startswith(UNDECIDED) else ""
+    return f"{pair}{comparison.statement} ({comparison.statistic} {beside}{ratio})"
 
 
 def _between(interval: Interval | None) -> str:

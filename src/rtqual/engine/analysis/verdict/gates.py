@@ -62,7 +62,7 @@ def _ends(cells: Cells, candidate: str) -> Iterator[Gate]:
 
 
 def _died(cells: Cells, candidate: str) -> Iterator[tuple[Group, str]]:
-    for group in (one for one in cells.lost if one.candidate == candidate):
+    for group in (group for group in cells.lost if group.candidate == candidate):
         if why := cells.losses(group).of_candidate:
             yield group, why
 
@@ -102,11 +102,16 @@ def _with_left_out(requirement: Requirement, gate: Gate, cells: Cells) -> Gate:
     if requirement.statistic != "max" or not requirement.at_most or requirement.series or gate.seen == Outcome.NOT_MET:
         return gate
     group, limit = cells.group(requirement, gate.candidate), requirement.limit
-    for one in cells.left_out:
-        if one.group == group and one.alike and one.unit == limit.unit and (one.worst or 0) > limit.value:
-            broken = replace(gate, outcome=Outcome.NOT_MET, on_emulator=None, reason=f"{one.text}; {gate.reason}")
+    for left_out in cells.left_out:
+        if (
+            left_out.group == group
+            and left_out.alike
+            and left_out.unit == limit.unit
+            and (left_out.worst or 0) > limit.value
+        ):
+            broken = replace(gate, outcome=Outcome.NOT_MET, on_emulator=None, reason=f"{left_out.text}; {gate.reason}")
             used = [found.summary] if (found := cells.find(requirement, gate.candidate)) else []
-            return by_clock(broken, one.unit, used, accept_virtual=cells.accept_virtual)
+            return by_clock(broken, left_out.unit, used, accept_virtual=cells.accept_virtual)
     return gate
 
 
@@ -134,10 +139,10 @@ def _of_figures(requirement: Requirement, cells: Cells, candidate: str) -> Gate:
         why_not = f"{requirement.instrument} has no series '{requirement.series}'; it has {listed(list(every))}"
         return _undecided(requirement, candidate, why_not)
     gates = {
-        one: _of_series(requirement, cells, found, figure_of(every, one, figure_name(requirement)), one)
-        for one in asked
+        name: _of_series(requirement, cells, found, figure_of(every, name, figure_name(requirement)), name)
+        for name in asked
     }
-    worst = min(gates, key=lambda one: (_WORST_FIRST.index(gates[one].seen), -_beyond(requirement, gates[one])))
+    worst = min(gates, key=lambda gate: (_WORST_FIRST.index(gates[gate].seen), -_beyond(requirement, gates[gate])))
     of = f" (the worst of {len(gates)} series)" if len(gates) > 1 else ""
     return replace(gates[worst], reason=f"{worst}{of}: {gates[worst].reason}")
 
@@ -162,10 +167,10 @@ def _of_series(requirement: Requirement, cells: Cells, found: Measured, figure: 
     own = found.others.get(series, found.pools)
     figures = {"": summary.figures[figure]}
     if own is found.pools:
-        figures |= {f"CPU {cpu}: ": one[name] for cpu, one in summary.per_cpu.items() if name in one}
+        figures |= {f"CPU {cpu}: ": table[name] for cpu, table in summary.per_cpu.items() if name in table}
     else:
         of_cpus = {cpu: pool_figures(pool) for cpu, pool in own.items() if cpu is not None}
-        figures |= {f"CPU {cpu}: ": one[name] for cpu, one in of_cpus.items() if name in one}
+        figures |= {f"CPU {cpu}: ": table[name] for cpu, table in of_cpus.items() if name in table}
         summary = replace(summary, distribution=distribution_of(own[None]), samples=own[None].samples)
     pools = {"" if cpu is None else f"CPU {cpu}: ": pool for cpu, pool in own.items()}
     step = _step(requirement, summary, cells)

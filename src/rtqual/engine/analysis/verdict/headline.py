@@ -36,36 +36,40 @@ def ground_of(mission: Mission, cells: Cells) -> Ground:
     """What the figures of a board can support."""
     if cells.board == PUBLISHED:
         return Ground.PUBLISHED
-    here = any(one.is_here for one in mission.candidates if one.name in cells.candidates)
-    if here or {clock_of(one.summary) for one in cells.measured.values()} == {Timing.REAL}:
+    here = any(candidate.is_here for candidate in mission.candidates if candidate.name in cells.candidates)
+    if here or {clock_of(measured.summary) for measured in cells.measured.values()} == {Timing.REAL}:
         return Ground.REFERENCE if _why_no_flight_candidate(mission, cells) else Ground.FLIGHT
     return Ground.ACCEPTED if cells.accept_virtual else Ground.EMULATED
 
 
 def _why_no_flight_candidate(mission: Mission, cells: Cells) -> str:
     """What was measured in real time is for comparison, by whatever board; empty where it may fly."""
-    guests = [one.summary.hypervisor for one in cells.measured.values() if one.summary.hypervisor]
+    guests = [measured.summary.hypervisor for measured in cells.measured.values() if measured.summary.hypervisor]
     if guests:
         return why_no_hardware(guests[0])
-    stated = {one.name: one.release or one.preempt_rt is not None for one in mission.candidates if one.is_here}
+    stated = {
+        candidate.name: candidate.release or candidate.preempt_rt is not None
+        for candidate in mission.candidates
+        if candidate.is_here
+    }
     unstated = [name for name in cells.candidates if not stated.get(name, True)]
     return f"the mission states no release or preempt-rt for {listed(unstated)}" if unstated else ""
 
 
-def result(verdict: Verdict, one: Standing) -> tuple[str, Outcome]:
+def result(verdict: Verdict, standing: Standing) -> tuple[str, Outcome]:
     """A candidate's in two or three words, for every table of candidates, and what it is as an outcome."""
-    kept = "meets the limits there" if one.seen == Outcome.MET else "breaks limits there"
+    kept = "meets the limits there" if standing.seen == Outcome.MET else "breaks limits there"
     first = _RANKS_FIRST if len(verdict.standings) > 1 else _WAS_TRIED
     words = (
         (verdict.ground == Ground.REFERENCE, "for comparison", Outcome.UNDECIDED),
-        (one.candidate == verdict.fly, "passes" if verdict.ground == Ground.ACCEPTED else "fly", Outcome.MET),
-        (one.may_fly == Outcome.UNASKED, _unasked(verdict, one), Outcome.UNDECIDED),
-        (one.candidate == verdict.first, first, Outcome.INDICATIVE),
-        (one.may_fly == Outcome.NOT_MET, "out", Outcome.NOT_MET),
-        (bool(one.refusals), "refused", Outcome.UNDECIDED),
+        (standing.candidate == verdict.fly, "passes" if verdict.ground == Ground.ACCEPTED else "fly", Outcome.MET),
+        (standing.may_fly == Outcome.UNASKED, _unasked(verdict, standing), Outcome.UNDECIDED),
+        (standing.candidate == verdict.first, first, Outcome.INDICATIVE),
+        (standing.may_fly == Outcome.NOT_MET, "out", Outcome.NOT_MET),
+        (bool(standing.refusals), "refused", Outcome.UNDECIDED),
         (bool(verdict.not_measured), "not judged", Outcome.UNDECIDED),
-        (one.may_fly == Outcome.INDICATIVE, kept, Outcome.INDICATIVE),
-        (one.may_fly == Outcome.MET, "meets the mission", Outcome.MET),
+        (standing.may_fly == Outcome.INDICATIVE, kept, Outcome.INDICATIVE),
+        (standing.may_fly == Outcome.MET, "meets the mission", Outcome.MET),
     )
     return next(((said, outcome) for holds, said, outcome in words if holds), ("undecided", Outcome.UNDECIDED))
 
@@ -82,19 +86,19 @@ def headline(
     """One board's, in a sentence or two."""
     if ground == Ground.REFERENCE:
         names, why = listed(cells.candidates), _why_no_flight_candidate(mission, cells)
-        here = all(one.is_here for one in mission.candidates if one.name in cells.candidates)
+        here = all(candidate.is_here for candidate in mission.candidates if candidate.name in cells.candidates)
         verb = "is not a flight candidate" if len(cells.candidates) == 1 else "are no flight candidates"
         why = why if here else why.replace("it is", f"board {cells.board} is", 1)
         return f"{names} {verb}: {why}. What was measured there is for comparison."
-    if unplanned and any(one.seen == Outcome.UNDECIDED for one in standings):
-        told = [one for one in standings if one.refusals or one.seen == Outcome.NOT_MET]
+    if unplanned and any(standing.seen == Outcome.UNDECIDED for standing in standings):
+        told = [standing for standing in standings if standing.refusals or standing.seen == Outcome.NOT_MET]
         what = f"this scale does not measure {some(unplanned, 'requirements')}"
-        return f"No verdict: {'; '.join([what, *(_beside(one, table, first) for one in told)])}."
-    may = [one for one in standings if one.keeps]
-    may.sort(key=lambda one: one.candidate != first)
-    if any(one.seen == Outcome.UNASKED for one in may):
+        return f"No verdict: {'; '.join([what, *(_beside(standing, table, first) for standing in told)])}."
+    may = [standing for standing in standings if standing.keeps]
+    may.sort(key=lambda standing: standing.candidate != first)
+    if any(standing.seen == Outcome.UNASKED for standing in may):
         return _without_requirements(mission, ground, standings, may, table, first)
-    others = _few([_beside(one, table, first) for one in standings if one.candidate != first])
+    others = _few([_beside(standing, table, first) for standing in standings if standing.candidate != first])
     if first is None:
         return _no_choice(ground, standings, may, table, others)
     return _chosen(first, ground, standings, may[0], others)
@@ -119,8 +123,8 @@ def _few(clauses: Sequence[str]) -> str:
     return "; ".join([*clauses[:MOST_BESIDE], f"{more} more candidates stand below"])
 
 
-def _unasked(verdict: Verdict, one: Standing) -> str:
-    return "ranks first" if one.candidate == verdict.first and len(verdict.standings) > 1 else "no requirement"
+def _unasked(verdict: Verdict, standing: Standing) -> str:
+    return "ranks first" if standing.candidate == verdict.first and len(verdict.standings) > 1 else "no requirement"
 
 
 def _without_requirements(
@@ -134,8 +138,8 @@ def _without_requirements(
     """Nothing is met where nothing is required: at most the criteria rank."""
     tied = _tied(may)
     ranked = bool(mission.criteria and first)
-    others = [one for one in standings if one.candidate != first and (ranked or one not in may)]
-    told = "".join(f"; {_beside(one, table, first)}" for one in others)
+    others = [standing for standing in standings if standing.candidate != first and (ranked or standing not in may)]
+    told = "".join(f"; {_beside(standing, table, first)}" for standing in others)
     if not mission.criteria:
         return f"No verdict: the mission sets no requirement and no criterion. The figures are for comparison{told}."
     if len(may) == 1:
@@ -150,23 +154,27 @@ def _without_requirements(
 def _no_choice(
     ground: Ground, standings: Sequence[Standing], may: Sequence[Standing], table: ScoreTable, others: str
 ) -> str:
-    emulated = ground == Ground.EMULATED or any(one.may_fly == Outcome.INDICATIVE for one in standings)
+    emulated = ground == Ground.EMULATED or any(standing.may_fly == Outcome.INDICATIVE for standing in standings)
     nothing = "No ranking on the emulator" if emulated else "No verdict"
     if len(may) > 1:
         tied = _tied(may)
         meet = _meets(may[0]).replace("meets", "meet")
-        open_ = "".join(f"; {_beside(one, table, None)}" for one in standings if one.seen == Outcome.UNDECIDED)
+        open_ = "".join(
+            f"; {_beside(standing, table, None)}" for standing in standings if standing.seen == Outcome.UNDECIDED
+        )
         return f"{nothing}: {listed(tied)} {meet}, {_tie(tied, table)}{open_}."
-    if any(one.seen == Outcome.UNDECIDED for one in standings):
+    if any(standing.seen == Outcome.UNDECIDED for standing in standings):
         return f"{nothing}: {others}."
-    if emulated and any(one.may_fly != Outcome.NOT_MET for one in standings):
+    if emulated and any(standing.may_fly != Outcome.NOT_MET for standing in standings):
         return f"No candidate meets every limit on the emulator: {others}. To judge them, measure on the board."
     return f"No candidate may fly: {others}.{_by_what(ground)}"
 
 
 def _tied(may: Sequence[Standing]) -> list[str]:
     """Those that nobody leads for certain; all where nothing ranks them."""
-    return [one.candidate for one in may if one.rank in (None, 1)] or [one.candidate for one in may]
+    return [standing.candidate for standing in may if standing.rank in (None, 1)] or [
+        standing.candidate for standing in may
+    ]
 
 
 def _by_what(ground: Ground) -> str:
@@ -183,28 +191,28 @@ def answer(verdicts: Sequence[Verdict]) -> Answer | None:
     None without a verdict.
     """
     for ground in (Ground.FLIGHT, Ground.ACCEPTED, Ground.EMULATED, Ground.PUBLISHED, Ground.REFERENCE):
-        found = [one for one in verdicts if one.ground == ground]
+        found = [verdict for verdict in verdicts if verdict.ground == ground]
         if found:
             return _together(ground, found)
     return None
 
 
 def _together(ground: Ground, verdicts: Sequence[Verdict]) -> Answer:
-    boards = tuple(one.board for one in verdicts)
+    boards = tuple(verdict.board for verdict in verdicts)
     if len(verdicts) == 1:
         return Answer(verdicts[0].headline, verdicts[0].fly, ground, boards)
-    chosen = {one.fly for one in verdicts}
+    chosen = {verdict.fly for verdict in verdicts}
     fly = chosen.pop() if len(chosen) == 1 else None
     if fly is not None:
         said = f"{fly} passes on" if ground == Ground.ACCEPTED else f"Fly {fly}, on"
         return Answer(f"{said} each of the boards {listed(boards)}.{_by_what(ground)}", fly, ground, boards)
-    every = " ".join(f"Board {one.board}: {one.headline}" for one in verdicts)
+    every = " ".join(f"Board {verdict.board}: {verdict.headline}" for verdict in verdicts)
     return Answer(f"No one answer for {len(boards)} boards. {every}", None, ground, boards)
 
 
-def _meets(one: Standing) -> str:
-    requirements = f"all {len(one.gates)} requirements" if len(one.gates) > 1 else "the one requirement"
-    return f"meets {requirements} there" if one.may_fly == Outcome.INDICATIVE else f"meets {requirements}"
+def _meets(standing: Standing) -> str:
+    requirements = f"all {len(standing.gates)} requirements" if len(standing.gates) > 1 else "the one requirement"
+    return f"meets {requirements} there" if standing.may_fly == Outcome.INDICATIVE else f"meets {requirements}"
 
 
 def _tie(tied: Sequence[str], table: ScoreTable) -> str:
@@ -221,37 +229,37 @@ def _tie(tied: Sequence[str], table: ScoreTable) -> str:
     return f"and their scores do not tell them apart ({times(*lead)})"
 
 
-def _scores(one: Standing, table: ScoreTable, fly: str | None) -> str:
+def _scores(standing: Standing, table: ScoreTable, fly: str | None) -> str:
     """How many times less than the chosen one, where criteria of half of the weight or more compare them and it is less
     for certain."""
-    pair = table.beside(fly, one.candidate) if fly is not None else None
-    lead = table.lead(str(fly), one.candidate) if pair else None
+    pair = table.beside(fly, standing.candidate) if fly is not None else None
+    lead = table.lead(str(fly), standing.candidate) if pair else None
     if pair is None or lead is None or pair.share < LEAST_SHARE:
         return ""
-    if not (one.keeps or table.leads(str(fly), one.candidate)):
+    if not (standing.keeps or table.leads(str(fly), standing.candidate)):
         return ""
     part = "" if pair.share == 1 else f", by {100 * pair.share:.0f} % of the criteria's weight"
     return f" and scores {times(*lead)} less{part}"
 
 
-def _beside(one: Standing, table: ScoreTable, fly: str | None) -> str:
+def _beside(standing: Standing, table: ScoreTable, fly: str | None) -> str:
     """A candidate that was not chosen, in a clause."""
-    if one.seen == Outcome.UNASKED:
-        return f"{one.candidate} {_scores(one, table, fly).removeprefix(' and ') or 'has no score'}"
-    if one.seen == Outcome.MET:
-        return f"{one.candidate} meets {'them too' if fly else 'every requirement'}{_scores(one, table, fly)}"
-    failed = [gate for gate in one.gates if gate.outcome == Outcome.NOT_MET]
-    broken = [gate for gate in one.gates if gate.seen == Outcome.NOT_MET]
+    if standing.seen == Outcome.UNASKED:
+        return f"{standing.candidate} {_scores(standing, table, fly).removeprefix(' and ') or 'has no score'}"
+    if standing.seen == Outcome.MET:
+        return f"{standing.candidate} meets {'them too' if fly else 'every requirement'}{_scores(standing, table, fly)}"
+    failed = [gate for gate in standing.gates if gate.outcome == Outcome.NOT_MET]
+    broken = [gate for gate in standing.gates if gate.seen == Outcome.NOT_MET]
     if broken:
         verb = "fails" if failed else "breaks"
         more = f" and {len(broken) - 1} more" if len(broken) > 1 else ""
         unmeasured = all(gate.measured is None for gate in broken)
-        scores = _scores(one, table, fly) if unmeasured else ""
-        return f"{one.candidate} {verb} {shortfall((failed or broken)[0])}{more}{scores}"
-    undecided = [gate for gate in one.gates if gate.outcome == Outcome.UNDECIDED]
-    if not undecided and NOT_MEASURED not in one.refusals and one.refusals:
-        return f"{one.candidate} is refused: {one.refusals[0]}"
-    if not undecided or NOT_MEASURED in one.refusals:
-        return f"{one.candidate} was not measured"
+        scores = _scores(standing, table, fly) if unmeasured else ""
+        return f"{standing.candidate} {verb} {shortfall((failed or broken)[0])}{more}{scores}"
+    undecided = [gate for gate in standing.gates if gate.outcome == Outcome.UNDECIDED]
+    if not undecided and NOT_MEASURED not in standing.refusals and standing.refusals:
+        return f"{standing.candidate} is refused: {standing.refusals[0]}"
+    if not undecided or NOT_MEASURED in standing.refusals:
+        return f"{standing.candidate} was not measured"
     more = f" and {len(undecided) - 1} more" if len(undecided) > 1 else ""
-    return f"{one.candidate} is undecided on '{undecided[0].requirement}'{more}"
+    return f"{standing.candidate} is undecided on '{undecided[0].requirement}'{more}"

@@ -77,7 +77,7 @@ def _verdict(
     configs: Mapping[str, Known],
     differs: tuple[str, ...],
 ) -> Verdict:
-    unplanned = tuple(one for one in mission.requirements if one.name in cells.unplanned)
+    unplanned = tuple(requirement for requirement in mission.requirements if requirement.name in cells.unplanned)
     table, standings = _standings(mission, cells, configs)
     ground = ground_of(mission, cells)
     flies = ground != Ground.REFERENCE
@@ -88,7 +88,9 @@ def _verdict(
         ground=ground,
         fly=first if ground.clears and _may_fly(standings, first) else None,
         first=first,
-        headline=headline(mission, cells, ground, standings, table, first, [one.name for one in unplanned]),
+        headline=headline(
+            mission, cells, ground, standings, table, first, [requirement.name for requirement in unplanned]
+        ),
         standings=standings,
         findings=(*findings(mission, cells, *pairs), *apart),
         would_change=would_change(mission, standings, table, first) if flies else (),
@@ -98,29 +100,29 @@ def _verdict(
         differs=(*([ACCEPTED_LINE] if ground == Ground.ACCEPTED else []), *differs),
         scored=table.share if mission.criteria else None,
         undecided=left,
-        not_measured=tuple(one.name for one in unplanned),
+        not_measured=tuple(requirement.name for requirement in unplanned),
     )
 
 
 def _may_fly(standings: Sequence[Standing], first: str | None) -> bool:
     """Not where the mission takes counted instructions for time, and its figures are the host's."""
-    return any(one.candidate == first and one.may_fly == Outcome.MET for one in standings)
+    return any(standing.candidate == first and standing.may_fly == Outcome.MET for standing in standings)
 
 
 def _choice(standings: Sequence[Standing], table: ScoreTable) -> str | None:
     """The candidate beside which every other is out or surely behind: of equal ones that were judged by luck, the one
     that was decided first would fly. Nobody is the only one if nothing is asked."""
     left = [one for one in standings if one.seen != Outcome.NOT_MET]
-    for one in (one for one in left if one.keeps):
-        others = [other.candidate for other in left if other is not one]
-        if all(table.leads(one.candidate, other) for other in others) and (others or one.seen == Outcome.MET):
-            return one.candidate
+    for standing in (one for one in left if one.keeps):
+        others = [other.candidate for other in left if other is not standing]
+        if all(table.leads(standing.candidate, other) for other in others) and (others or standing.seen == Outcome.MET):
+            return standing.candidate
     return None
 
 
 def _standings(mission: Mission, cells: Cells, configs: Mapping[str, Known]) -> tuple[ScoreTable, tuple[Standing, ...]]:
     """The scores of those that are not out; and all candidates: those that may fly first, then by total."""
-    asked = [one for one in mission.requirements if one.name not in cells.unplanned]
+    asked = [requirement for requirement in mission.requirements if requirement.name not in cells.unplanned]
     judged = {name: gates(mission.mission.needs, asked, cells, name, configs.get(name)) for name in cells.candidates}
     may_fly = {name: _worst((gate.outcome for gate in judged[name]), cells, name) for name in cells.candidates}
     seen = {name: _worst((gate.seen for gate in judged[name]), cells, name) for name in cells.candidates}
@@ -156,7 +158,7 @@ def _worst(of_gates: Iterable[Outcome], cells: Cells, candidate: str) -> Outcome
 
 
 def _usable(cells: Cells, candidate: str) -> bool:
-    return any(not one.summary.problems for one in cells.of(candidate))
+    return any(not measured.summary.problems for measured in cells.of(candidate))
 
 
 def _refusals(judged: Sequence[Gate], cells: Cells, candidate: str) -> Iterator[str]:
@@ -172,12 +174,15 @@ def _refusals(judged: Sequence[Gate], cells: Cells, candidate: str) -> Iterator[
 
 def _not_measured(unplanned: Sequence[Requirement]) -> Iterator[str]:
     if unplanned:
-        asked = [f"'{one.name}' ({one.instrument} {under(one.load)}, {limit_text(one)})" for one in unplanned]
+        asked = [
+            f"'{requirement.name}' ({requirement.instrument} {under(requirement.load)}, {limit_text(requirement)})"
+            for requirement in unplanned
+        ]
         yield f"Not measured at this scale: {listed(asked)}."
 
 
 def _caveats(mission: Mission, cells: Cells, table: ScoreTable) -> Iterator[str]:
-    timings = {one.summary.timing for one in cells.measured.values()}
+    timings = {measured.summary.timing for measured in cells.measured.values()}
     if timings & {Timing.INSTRUCTIONS, Timing.UNTESTED}:
         yield INSTRUCTIONS_CAVEAT
     if cells.accept_virtual and timings - {Timing.REAL}:
@@ -190,8 +195,8 @@ def _caveats(mission: Mission, cells: Cells, table: ScoreTable) -> Iterator[str]
             yield f"{group.instrument} {under(group.load)}, {group.candidate}: {why}."
     yield from _exposure(mission, cells)
     yield from _missing(cells)
-    for one in cells.left_out:
-        yield f"{one.group.instrument} {under(one.group.load)}: {one.text}."
+    for left_out in cells.left_out:
+        yield f"{left_out.group.instrument} {under(left_out.group.load)}: {left_out.text}."
     yield from _left_out(table)
     yield from _unused_margins([*mission.requirements, *mission.criteria], cells)
     yield from _on_other_cpus(mission, cells)
@@ -199,7 +204,9 @@ def _caveats(mission: Mission, cells: Cells, table: ScoreTable) -> Iterator[str]
 
 def _exposure(mission: Mission, cells: Cells) -> Iterator[str]:
     """What no miss among the samples says of the mission's duration, at the rate of the instrument."""
-    for requirement in (one for one in mission.requirements if one.at_most and one.statistic == "max"):
+    for requirement in (
+        requirement for requirement in mission.requirements if requirement.at_most and requirement.statistic == "max"
+    ):
         for name in cells.candidates:
             found = cells.find(requirement, name)
             interval_ns = found.summary.conditions.parameters.get("interval") if found else None
@@ -221,7 +228,7 @@ def _exposure(mission: Mission, cells: Cells) -> Iterator[str]:
 
 def _missing(cells: Cells) -> Iterator[str]:
     """Planned cells of which there is neither a record nor a reason."""
-    known = {(one.candidate, one.instrument, one.load) for one in (*cells.measured, *cells.failures)}
+    known = {(group.candidate, group.instrument, group.load) for group in (*cells.measured, *cells.failures)}
     for candidate, instrument, load in sorted(cells.planned - known):
         yield f"{instrument} {under(load)}, {candidate}: the plan's runs are missing."
 
@@ -229,10 +236,10 @@ def _missing(cells: Cells) -> Iterator[str]:
 def _remarks(cells: Cells) -> dict[str, list[Group]]:
     """Remarks on the cells, each once; details that differ from cell to cell are left to the report."""
     remarked: dict[str, list[Group]] = {}
-    for group, one in cells.measured.items():
-        remarks = [HOST_TIMED_CAVEAT] if one.summary.timing == Timing.HOST_TIMED else []
-        remarks += [text.partition(DETAIL)[0] for text in one.summary.caveats]
-        remarks += [f"not used: {text}" for text in one.summary.problems]
+    for group, measured in cells.measured.items():
+        remarks = [HOST_TIMED_CAVEAT] if measured.summary.timing == Timing.HOST_TIMED else []
+        remarks += [text.partition(DETAIL)[0] for text in measured.summary.caveats]
+        remarks += [f"not used: {text}" for text in measured.summary.problems]
         for remark in remarks:
             remarked.setdefault(remark, []).append(group)
     return remarked
@@ -248,7 +255,9 @@ def _where(groups: Sequence[Group], cells: Cells) -> str:
         places.setdefault((group.instrument, group.load, group.cpus), []).append(group.candidate)
     names = []
     for (instrument, load, cpus), candidates in places.items():
-        there = [one for one in cells.measured if (one.instrument, one.load, one.cpus) == (instrument, load, cpus)]
+        there = [
+            group for group in cells.measured if (group.instrument, group.load, group.cpus) == (instrument, load, cpus)
+        ]
         on_cpus = f" on {count(cpus, 'CPU')}" if several else ""
         of = f" of {listed(candidates)}" if len(candidates) < len(there) else ""
         names.append(f"{instrument} {under(load)}{on_cpus}{of}")
@@ -279,13 +288,15 @@ def _on_other_cpus(mission: Mission, cells: Cells) -> Iterator[str]:
     """Limits broken on numbers of CPUs that the verdict does not rest on."""
     for requirement in mission.requirements:
         counted = cells.cpus(requirement.instrument, requirement.load)
-        for group, one in cells.measured.items():
+        for group, measured in cells.measured.items():
             same = (group.instrument, group.load) == (requirement.instrument, requirement.load)
-            figure = one.summary.figures.get(ranked_by(requirement, one.summary.series))
+            figure = measured.summary.figures.get(ranked_by(requirement, measured.summary.series))
             if not same or group.cpus == counted or figure is None or not _is_broken(requirement, figure):
                 continue
-            misses = beyond(one.summary.distribution, requirement.limit.value) if one.summary.distribution else 0
-            of = f"{misses:,} of {count(one.summary.samples, 'sample')}"
+            misses = (
+                beyond(measured.summary.distribution, requirement.limit.value) if measured.summary.distribution else 0
+            )
+            of = f"{misses:,} of {count(measured.summary.samples, 'sample')}"
             told = of if misses and requirement.statistic == "max" else value(figure, requirement.limit.value)
             yield (
                 f"On {count(group.cpus, 'CPU')} {group.candidate} breaks '{requirement.name}' ({told}); the verdict "

@@ -87,7 +87,7 @@ class Standing:
     def other_refusals(self) -> tuple[str, ...]:
         """Those that are not the reason of an undecided gate, which stands with its gate."""
         of_gates = {f"'{gate.requirement}': {gate.reason}" for gate in self.gates}
-        return tuple(one for one in self.refusals if one not in of_gates)
+        return tuple(refusal for refusal in self.refusals if refusal not in of_gates)
 
 
 @dataclass(frozen=True)

@@ -180,18 +180,25 @@ def score_table(criteria: Sequence[Criterion], cells: Cells, candidates: Sequenc
     if len(candidates) < 2:
         candidates, figures = (), {name: {} for name in figures}
     missing = {
-        name: tuple(one for one in candidates if one not in has)
+        name: tuple(candidate for candidate in candidates if candidate not in has)
         for name, has in figures.items()
         if not has.keys() >= {*candidates}
     }
     loose = {} if cells.board == PUBLISHED else _loose(criteria, cells, candidates)
-    kept = tuple(one for one in criteria if figures[one.name] and one.name not in missing and one.name not in loose)
+    kept = tuple(
+        criterion
+        for criterion in criteria
+        if figures[criterion.name] and criterion.name not in missing and criterion.name not in loose
+    )
     table = [[figures[criterion.name][name] for criterion in kept] for name in candidates]
     shape = len(candidates), len(kept)
     ends = np.array([[_ends(figure)[end] for figure in row] for end in (0, 1) for row in table], np.float64)
     values = np.array([[figure.value for figure in row] for row in table], np.float64).reshape(shape)
     uppers = [
-        [upper.value if (upper := _upper(one, cells, name)) else values[row, k] for k, one in enumerate(kept)]
+        [
+            upper.value if (upper := _upper(criterion, cells, name)) else values[row, k]
+            for k, criterion in enumerate(kept)
+        ]
         for row, name in enumerate(candidates)
     ]
     return ScoreTable(
@@ -202,12 +209,12 @@ def score_table(criteria: Sequence[Criterion], cells: Cells, candidates: Sequenc
         values=values,
         uppers=np.array(uppers, np.float64).reshape(shape),
         ends=np.clip(ends, -_OPEN, _OPEN).reshape(2, *shape),
-        steps=np.array([[_least(one) for one in row] for row in table], np.float64).reshape(shape),
+        steps=np.array([[_least(figure) for figure in row] for row in table], np.float64).reshape(shape),
         margins=tuple(_margin(criterion, table[0][k]) for k, criterion in enumerate(kept)),
         still=all(figure.interval is None or figure.interval.least for row in table for figure in row),
         firm=all(_is_firm(figure) for row in table for figure in row),
         missing=missing,
-        asked=float(sum(one.weight for one in criteria)),
+        asked=float(sum(criterion.weight for criterion in criteria)),
         loose={name: why for name, why in loose.items() if name not in missing},
     )
 
@@ -217,9 +224,11 @@ def _loose(criteria: Sequence[Criterion], cells: Cells, candidates: Sequence[str
     reasons = {}
     for criterion in criteria:
         summaries = [found.summary for name in candidates if (found := cells.find(criterion, name))]
-        figures = [one for name in candidates if (one := _figure(criterion, cells, name))]
+        figures = [figure for name in candidates if (figure := _figure(criterion, cells, name))]
         few = [one.runs for one in figures if not _is_firm(one) and one.runs < RUNS_FOR_INTERVAL]
-        if any(one.timing == Timing.HOST_TIMED for one in summaries) and not all(is_size(one.unit) for one in figures):
+        if any(summary.timing == Timing.HOST_TIMED for summary in summaries) and not all(
+            is_size(one.unit) for one in figures
+        ):
             reasons[criterion.name] = "host-timed"
         elif few:
             reasons[criterion.name] = f"{count(min(few), 'run')}, {RUNS_FOR_INTERVAL} are needed"

@@ -44,7 +44,7 @@ def _open(asked: Asked, cells: Cells, why: str) -> Open:
 
 def _gates(mission: Mission, cells: Cells, standings: Sequence[Standing]) -> Iterator[Open]:
     for requirement in mission.requirements:
-        gates = [gate for one in standings for gate in one.gates if gate.requirement == requirement.name]
+        gates = [gate for standing in standings for gate in standing.gates if gate.requirement == requirement.name]
         names = [gate.candidate for gate in gates if gate.seen == Outcome.UNDECIDED and gate.measured is not None]
         if names:
             yield _open(requirement, cells, f"'{requirement.name}' of {listed(names)}")
@@ -54,47 +54,47 @@ def _pairs(
     mission: Mission, cells: Cells, standings: Sequence[Standing], comparisons: Sequence[Comparison]
 ) -> Iterator[Open]:
     """Pairs in a required figure, unless both are out."""
-    out = {one.candidate for one in standings if one.seen == Outcome.NOT_MET}
+    out = {standing.candidate for standing in standings if standing.seen == Outcome.NOT_MET}
     for requirement in mission.requirements:
         wanted = stands_for(cells.compared(requirement))
         groups = {cells.group(requirement, name) for name in cells.candidates}
-        for one in comparisons:
-            pair = {one.a.candidate, one.b.candidate}
-            asked = one.statistic == wanted and {one.a, one.b} <= groups and not pair <= out
-            if asked and one.statement.startswith(UNDECIDED) and _may_be_decided(one, cells):
+        for comparison in comparisons:
+            pair = {comparison.a.candidate, comparison.b.candidate}
+            asked = comparison.statistic == wanted and {comparison.a, comparison.b} <= groups and not pair <= out
+            if asked and comparison.statement.startswith(UNDECIDED) and _may_be_decided(comparison, cells):
                 yield _open(requirement, cells, f"{listed(sorted(pair))} in '{requirement.name}'")
 
 
-def _may_be_decided(one: Comparison, cells: Cells) -> bool:
+def _may_be_decided(comparison: Comparison, cells: Cells) -> bool:
     """Not where a record was refused, the two were measured otherwise, or no run shows a difference."""
-    a, b = (cells.measured[group].summary for group in (one.a, one.b))
-    if a.problems or b.problems or unlike(a, b, one.statistic) or one.statistic in EXTREMES:
+    a, b = (cells.measured[group].summary for group in (comparison.a, comparison.b))
+    if a.problems or b.problems or unlike(a, b, comparison.statistic) or comparison.statistic in EXTREMES:
         return False
-    return one.difference.interval is None or not one.difference.interval.least
+    return comparison.difference.interval is None or not comparison.difference.interval.least
 
 
 def _lead(mission: Mission, cells: Cells, standings: Sequence[Standing], table: ScoreTable) -> Iterator[Open]:
     """The criteria where they leave several candidates first."""
-    tied = [one.candidate for one in standings if one.rank == 1]
+    tied = [standing.candidate for standing in standings if standing.rank == 1]
     if len(tied) < 2:
         return
     lead = table.lead(*tied[:2])
     if lead and lead[1] and lead[1].least:
         return
     for criterion in mission.criteria:
-        timings = [one.summary.timing for name in tied if (one := cells.find(criterion, name))]
+        timings = [measured.summary.timing for name in tied if (measured := cells.find(criterion, name))]
         if criterion.name not in table.missing and Timing.HOST_TIMED not in timings:
             yield _open(criterion, cells, f"which of {listed(tied)} leads by '{criterion.name}'")
 
 
 def told(mission: Mission, cells: Cells, open_: Sequence[Open]) -> Iterator[str]:
     """Where runs were "auto" and something is asked: after how many looks they stopped, and why."""
-    asked = {(one.instrument, one.load) for one in (*mission.requirements, *mission.criteria)}
+    asked = {(requirement.instrument, requirement.load) for requirement in (*mission.requirements, *mission.criteria)}
     groups: dict[tuple[str, str, int], tuple[tuple[int, ...], int]] = {}
-    for group, one in cells.measured.items():
+    for group, measured in cells.measured.items():
         looks = cells.looks.get(group, ())
-        if len(looks) > 1 and one.summary.planned and (group.instrument, group.load) in asked:
-            groups.setdefault((group.instrument, group.load, group.cpus), (looks, one.summary.planned))
+        if len(looks) > 1 and measured.summary.planned and (group.instrument, group.load) in asked:
+            groups.setdefault((group.instrument, group.load, group.cpus), (looks, measured.summary.planned))
     for (instrument, load, cpus), (looks, planned) in groups.items():
         left = [one.why for one in open_ if (one.instrument, one.load, one.cpus) == (instrument, load, cpus)]
         number = looks.index(planned)

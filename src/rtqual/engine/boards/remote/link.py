@@ -89,8 +89,16 @@ class Ssh:
         return ["-F", "none", "-T", *words, *(["-i", str(identity), "-o", "IdentitiesOnly=yes"] if identity else [])]
 
     def _command(self, *last: str) -> list[str]:
-        one = self._settings
-        return ["ssh", *self._options(), "-p", str(one.port), *last[:-1], f"{one.user}@{one.host}", *last[-1:]]
+        settings = self._settings
+        return [
+            "ssh",
+            *self._options(),
+            "-p",
+            str(settings.port),
+            *last[:-1],
+            f"{settings.user}@{settings.host}",
+            *last[-1:],
+        ]
 
     def run(self, script: str, *, deadline_s: float = 30.0, give: bytes = b"", most_b: int = SAID_MOST_B) -> bytes:
         command = self._command(f"sh -c {shlex.quote(_BEGIN + script)}")

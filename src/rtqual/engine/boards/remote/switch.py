@@ -170,7 +170,7 @@ class Grub:
         return _GRUB_WHY_NOT.format(root=self._root, grub=self._folder, mark=_GRUB_MARK)
 
     def arm(self, boot: str, what: Boot) -> str:
-        volume = next(one.partition("=")[2] for one in what.parameters.split() if one.startswith(f"{VOLUME}="))
+        volume = next(word.partition("=")[2] for word in what.parameters.split() if word.startswith(f"{VOLUME}="))
         entry = _GRUB_ENTRY.format(
             volume=volume, mark=_GRUB_MARK, entry=_ENTRY, folder=what.folder, parameters=_in_grub(what.parameters)
         )

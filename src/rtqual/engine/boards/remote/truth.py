@@ -79,7 +79,7 @@ def problems(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
     """Why figures that were taken between the two decide nothing."""
     return [
         *_changed("clocksource", "the clock source", before, after),
-        *(one for fact, what in _STEADY.items() for one in _changed(fact, what, before, after)),
+        *(name for fact, what in _STEADY.items() for name in _changed(fact, what, before, after)),
         *_throttling(before, after),
         *_time(before, after),
     ]
@@ -150,7 +150,7 @@ def _throttling(before: Mapping[str, str], after: Mapping[str, str]) -> list[str
     if bits := _bits(now):
         new = bits & ~(_bits(was) or 0) | (bits | (_bits(was) or 0)) & _THROTTLED_NOW
         return [f"the board was throttled in the run: get_throttled was {was}, then {now}"] if new else []
-    counted = [sum(int(n) for n in re.findall(r"\d{1,18}", one, re.ASCII)) for one in (was, now)]
+    counted = [sum(int(n) for n in re.findall(r"\d{1,18}", name, re.ASCII)) for name in (was, now)]
     if _bits(now) is None and counted[1] > counted[0]:
         return [f"the processor was throttled {counted[1] - counted[0]} times in the run"]
     return []
@@ -163,7 +163,7 @@ def _bits(text: str) -> int | None:
 
 
 def _time(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
-    was, now = (_synchronised(one.get("time_status", UNKNOWN)) for one in (before, after))
+    was, now = (_synchronised(table.get("time_status", UNKNOWN)) for table in (before, after))
     return ["the board's clock lost its time source in the run"] if was and now is False else []
 
 

@@ -94,7 +94,7 @@ def changes(said: str) -> list[Change]:
     """Of what the script printed; settings that are right already are not in it."""
     known = {name for name, _, _ in _SETTINGS}
     parts = [line.split("\t") for line in said[:_MOST_LETTERS].splitlines()]
-    rows = Counter(tuple(clean(one[:_LONGEST]) for one in row) for row in parts if len(row) == 3 and row[0] in known)
+    rows = Counter(tuple(clean(text[:_LONGEST]) for text in row) for row in parts if len(row) == 3 and row[0] in known)
     return [Change(name, before, after, n) for (name, before, after), n in [*rows.items()][:_MOST]]
 
 

@@ -97,7 +97,11 @@ class Probe(Instrument):
                 scalars |= _scalars(output)
             series += _series(output, cpu)
             problems += _problems(output)
-            absent |= {one.name: one.why for one in output.benchmarks if one.status == Status.NOT_OFFERED}
+            absent |= {
+                benchmark.name: benchmark.why
+                for benchmark in output.benchmarks
+                if benchmark.status == Status.NOT_OFFERED
+            }
         if outcome.exit_code != 0:
             raise RunFailed(f"{PROGRAM} ended with exit code {outcome.exit_code}, last words: {said!r}")
         return Measurement(tuple(series), scalars, tuple(dict.fromkeys(problems)), absent)
@@ -222,20 +226,22 @@ def _file(cpu: int) -> str:
 
 
 def _require_success(output: Output) -> None:
-    for one in output.benchmarks:
-        if one.status not in (Status.OK, Status.NOT_OFFERED):
-            raise RunFailed(f"{PROGRAM} {output.family}: {one.name}: {one.status}: {one.why or 'no reason given'}")
+    for benchmark in output.benchmarks:
+        if benchmark.status not in (Status.OK, Status.NOT_OFFERED):
+            raise RunFailed(
+                f"{PROGRAM} {output.family}: {benchmark.name}: {benchmark.status}: {benchmark.why or 'no reason given'}"
+            )
 
 
 def _series(output: Output, cpu: int) -> Iterator[Series]:
     """Samples in ns, those of the cycle counter less the control's median."""
     control_ns = _control_ns(output)
-    for one in (one for one in output.benchmarks if one.name != CONTROL):
-        for sampled in one.series:
+    for benchmark in (one for one in output.benchmarks if one.name != CONTROL):
+        for sampled in benchmark.series:
             values = in_ns(sampled, output.cycles_per_s)
             if sampled.unit == "cycles":
                 values = (values - control_ns).clip(0)
-            info: dict[str, Any] = {"name": _name(output, one, sampled), "cpu": cpu}
+            info: dict[str, Any] = {"name": _name(output, benchmark, sampled), "cpu": cpu}
             if sampled.overflows:
                 from_ns = _OVERFLOW_FROM if sampled.unit == "ns" else _OVERFLOW_FROM * 10**9 // output.cycles_per_s
                 info |= {"overflow": sampled.overflows, "overflow_from": from_ns}
@@ -244,7 +250,9 @@ def _series(output: Output, cpu: int) -> Iterator[Series]:
 
 def of_output(output: Output) -> tuple[list[Series], dict[str, Scalar], list[str], dict[str, str]]:
     """What a result holds, of CPU 0: its series in ns, its figures, its problems, and what was not offered and why."""
-    absent = {one.name: one.why for one in output.benchmarks if one.status == Status.NOT_OFFERED}
+    absent = {
+        benchmark.name: benchmark.why for benchmark in output.benchmarks if benchmark.status == Status.NOT_OFFERED
+    }
     return list(_series(output, 0)), _scalars(output), list(_problems(output)), absent
 
 
@@ -253,17 +261,17 @@ def _control_ns(output: Output) -> int:
 
     empty: list[Int64Array] = [
         in_ns(sampled, output.cycles_per_s)
-        for one in output.benchmarks
-        for sampled in one.series
-        if one.name == CONTROL
+        for benchmark in output.benchmarks
+        for sampled in benchmark.series
+        if benchmark.name == CONTROL
     ]
     return int(np.median(np.concatenate(empty))) if empty else 0
 
 
-def _name(output: Output, one: Benchmark, sampled: Sampled) -> str:
-    if sum(bool(each.series) for each in output.benchmarks) == 1 or sampled.name == one.name:
+def _name(output: Output, benchmark: Benchmark, sampled: Sampled) -> str:
+    if sum(bool(each.series) for each in output.benchmarks) == 1 or sampled.name == benchmark.name:
         return sampled.name
-    return f"{one.name}: {sampled.name}" if len(one.series) > 1 else one.name
+    return f"{benchmark.name}: {sampled.name}" if len(benchmark.series) > 1 else benchmark.name
 
 
 def _scalars(output: Output) -> dict[str, Scalar]:
@@ -274,19 +282,19 @@ def _scalars(output: Output) -> dict[str, Scalar]:
         counted = [one.facts[name][0] for one in output.benchmarks if name in one.facts and one.series]
         if counted:
             scalars[name] = Scalar(value=sum(counted), unit="1")
-    for one in output.benchmarks:
-        for name, (value, unit) in one.facts.items():
+    for benchmark in output.benchmarks:
+        for name, (value, unit) in benchmark.facts.items():
             if name not in _WHOLE_RUN:
-                scalars[f"{one.name}: {name}"] = Scalar(value=value, unit=unit)
+                scalars[f"{benchmark.name}: {name}"] = Scalar(value=value, unit=unit)
     return scalars
 
 
 def _problems(output: Output) -> Iterator[str]:
-    for one in output.benchmarks:
-        lost = sum(sampled.lost for sampled in one.series)
+    for benchmark in output.benchmarks:
+        lost = sum(sampled.lost for sampled in benchmark.series)
         if lost:
-            yield f"{PROGRAM} lost {lost} samples of {one.name}"
-        yield from _polling(one.facts)
+            yield f"{PROGRAM} lost {lost} samples of {benchmark.name}"
+        yield from _polling(benchmark.facts)
 
 
 def _polling(facts: Mapping[str, tuple[int, str]]) -> Iterator[str]:

@@ -123,7 +123,7 @@ class Check(_Table):
         if known.Age(since=self.since, before=self.before, architectures=self.architectures).lacking(system):
             return False
         if self.symbol:
-            return any(known.named("symbol", one, system) for one in self.symbol)
+            return any(known.named("symbol", name, system) for name in self.symbol)
         return not self.parameter or bool(known.named("parameter", self.parameter, system))
 
     def answer(self, system: System) -> Answer:  # noqa: PLR0911 - a way out a place
@@ -147,8 +147,8 @@ class Check(_Table):
         if system.config is None:
             return Answer(None, "its configuration is not known")
         config = system.config
-        names = {one: known.named("symbol", one, system) for one in self.symbol}
-        values = {name: config.get(name, config.get(one, "n")) for one, name in names.items() if name}
+        names = {name: known.named("symbol", name, system) for name in self.symbol}
+        values = {name: config.get(name, config.get(text, "n")) for text, name in names.items() if name}
         try:
             bad = [symbol for symbol, value in values.items() if not self._good(value)]
         except ValueError:
@@ -315,8 +315,8 @@ class Fix(_Table):
         if known.Age(since=self.since, before=self.before, architectures=self.architectures).lacking(system):
             return Fix()
         return Fix(
-            config=tuple(one for text in self.config if (one := _renamed("symbol", text, system))),
-            boot=tuple(one for text in self.boot if (one := _renamed("parameter", text, system))),
+            config=tuple(name for text in self.config if (name := _renamed("symbol", text, system))),
+            boot=tuple(name for text in self.boot if (name := _renamed("parameter", text, system))),
             remove=self.remove,
             run=self.run,
         )

@@ -37,7 +37,7 @@ class Age(BaseModel):
         return ""
 
     def _brought_to(self, system: System) -> bool:
-        releases = [tuple(map(int, one.split("."))) for one in self.stable]
+        releases = [tuple(map(int, name.split("."))) for name in self.stable]
         return any(release[:2] == system.version and (system.sublevel or 0) >= release[2] for release in releases)
 
 

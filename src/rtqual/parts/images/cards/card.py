@@ -69,7 +69,7 @@ def write(
     if out.exists() and not out.is_file():
         raise BadInput(f"--out {out}: there is something else than a file; an image is written to a file")
     tell("preparing the card")
-    candidates = list({one.candidate.identity: one.candidate for one in cells}.values())
+    candidates = list({planned.candidate.identity: planned.candidate for planned in cells}.values())
     try:
         with scratch(out.parent) as work:
             identity = _identity(settings, cells)
@@ -83,7 +83,7 @@ def write(
             made.replace(out)
     except OSError as error:
         raise RunFailed(f"the card {out} cannot be written: {error.strerror or error}; what was there stays") from None
-    names = tuple(one.kernel.candidate for one in candidates)
+    names = tuple(candidate.kernel.candidate for candidate in candidates)
     return Card(out, beside, sha256_file(out), out.stat().st_size, len(cells), names, tuple(boot.missing))
 
 
@@ -93,16 +93,18 @@ def _inside(
     """The packages of kernels, boot loader and the candidates' systems, and each file of the card."""
     architecture = settings.architecture
     kernels = {
-        one.kernel.package: Package(one.kernel.package, one.kernel.version, "", 0, one.kernel.image.parents[1])
-        for one in candidates
+        candidate.kernel.package: Package(
+            candidate.kernel.package, candidate.kernel.version, "", 0, candidate.kernel.image.parents[1]
+        )
+        for candidate in candidates
     }
-    present = {file for one in candidates for file in remote.names(one.files["initramfs"])}
+    present = {file for candidate in candidates for file in remote.names(candidate.files["initramfs"])}
     parts = [
-        *(sbom.of_kernel(one, architecture) for one in kernels.values()),
+        *(sbom.of_kernel(package, architecture) for package in kernels.values()),
         sbom.Part("rtqual", __version__, licence="MIT"),
         *(
-            sbom.of_package(one, architecture)
-            for one in [*boot.packages, *used(remote.packages(architecture), present)]
+            sbom.of_package(package, architecture)
+            for package in [*boot.packages, *used(remote.packages(architecture), present)]
         ),
     ]
     return sbom.document(name, parts, {"": gathered(work / "listed", boot.files)})
@@ -111,8 +113,10 @@ def _inside(
 def _identity(settings: Settings, cells: Sequence[Planned]) -> Identity:
     """From all that lies on the card, so that the same inputs give the same bytes."""
     whole = hashlib.sha256(f"{settings!r} {epoch_s()}".encode())
-    for one in cells:
-        whole.update(f"{one.candidate.identity} {one.key} {one.most_s} {sorted(one.texts.items())}".encode())
+    for planned in cells:
+        whole.update(
+            f"{planned.candidate.identity} {planned.key} {planned.most_s} {sorted(planned.texts.items())}".encode()
+        )
     return Identity(uuid5(_NAMESPACE, whole.hexdigest()))
 
 
@@ -127,8 +131,14 @@ def _files(
     made, uefi = BootFiles(), settings.switch == "systemd-boot"
     texts = {
         f"{STORE}/{card.SCRIPT}": card.script(settings),
-        f"{STORE}/{card.CELLS}": "".join(f"{one.candidate.identity} {one.key} {one.most_s}\n" for one in cells),
-        **{f"{STORE}/{card.JOBS}/{one.key}/{name}": text for one in cells for name, text in one.texts.items()},
+        f"{STORE}/{card.CELLS}": "".join(
+            f"{planned.candidate.identity} {planned.key} {planned.most_s}\n" for planned in cells
+        ),
+        **{
+            f"{STORE}/{card.JOBS}/{planned.key}/{name}": text
+            for planned in cells
+            for name, text in planned.texts.items()
+        },
     }
     if settings.tune:
         texts[f"{STORE}/{card.TUNE}"] = tune.script()
@@ -140,18 +150,18 @@ def _files(
         add_firmware(made, firmware)
         config = ("arm_64bit=1", "upstream_kernel=1", "enable_uart=1", first.rstrip(), "kernel=kernel")
         texts["config.txt"] = "\n".join((*config, "cmdline=cmdline.txt", "initramfs initramfs followkernel", ""))
-    for one in candidates:
-        folder = f"{STORE}/{one.identity}"
-        made.files |= {f"{folder}/{name}": path for name, path in one.files.items()}
-        parameters = _parameters(settings, one, identity)
+    for candidate in candidates:
+        folder = f"{STORE}/{candidate.identity}"
+        made.files |= {f"{folder}/{name}": path for name, path in candidate.files.items()}
+        parameters = _parameters(settings, candidate, identity)
         if uefi:
-            lines = (f"title {one.kernel.candidate}", f"linux /{folder}/kernel", f"initrd /{folder}/initramfs")
-            texts[f"{card.ENTRIES}/{one.identity}+{card.STARTS}.conf"] = "\n".join(
+            lines = (f"title {candidate.kernel.candidate}", f"linux /{folder}/kernel", f"initrd /{folder}/initramfs")
+            texts[f"{card.ENTRIES}/{candidate.identity}+{card.STARTS}.conf"] = "\n".join(
                 (*lines, f"options {parameters}", "")
             )
         else:
             texts[f"{folder}/cmdline.txt"] = f"{parameters}\n"
-            add_device_trees(made, one.kernel.image.parents[1], one.kernel.candidate, f"{folder}/")
+            add_device_trees(made, candidate.kernel.image.parents[1], candidate.kernel.candidate, f"{folder}/")
     for number, (name, text) in enumerate(texts.items()):
         made.files[name] = work / f"text{number}"
         made.files[name].write_text(text)

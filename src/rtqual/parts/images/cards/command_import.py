@@ -15,7 +15,7 @@ def take(files: list[Path], mission: Path, scale: str, out: Path | None, *, as_j
     loaded = load_mission(mission)
     loaded.scale(scale)
     folder = out or OUT / f"{loaded.mission.name}-{scale}"
-    taken = [one for source in files for one in stage.take(loaded, scale, source, folder, tell)]
+    taken = [taken for source in files for taken in stage.take(loaded, scale, source, folder, tell)]
     if as_json:
         print_json([taken_dict(one) for one in taken])
     else:

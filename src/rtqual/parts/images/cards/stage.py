@@ -60,7 +60,7 @@ def write(
 
 def take(mission: Mission, scale: str, source: Path, out: Path, tell: Callable[[str], None]) -> list[Taken]:
     """The results of each board without a network that the card has some of, as records of the campaign in `out`."""
-    named = [one.settings for one in mission.boards if one.settings.by_card]
+    named = [board.settings for board in mission.boards if board.settings.by_card]
     if not named:
         raise BadInput(f"{source}: the mission has no board without a network (docs/boards.md)")
     with kept.alone(out), scratch() as work:
@@ -121,7 +121,7 @@ def _cells(campaign: Campaign, settings: Settings, tell: Callable[[str], None]) 
 
 
 def _without_network(mission: Mission, name: str) -> Settings:
-    named = {one.name: one.settings for one in mission.boards}
+    named = {board.name: board.settings for board in mission.boards}
     if name not in named:
         advice = suggest(name, named) if named else "it has no [[board]] (docs/boards.md)"
         raise BadInput(f"--board {name}: no board of the mission; {advice}")

@@ -30,7 +30,7 @@ def card_lines(card: Card) -> Iterator[str]:
         f"{count(card.cells, 'cell')} of {listed(card.candidates)} by itself"
     )
     yield "  write it to a card, start the board from it, wait until it says `measured`, then: rtqual import CARD"
-    yield from (f"  MISSING: {one}" for one in card.missing)
+    yield from (f"  MISSING: {name}" for name in card.missing)
 
 
 def taken_dict(taken: Taken) -> dict[str, object]:

@@ -46,10 +46,10 @@ class Between:
 
     def config(self, some: Iterable[Setting]) -> str:
         """The first configuration with these settings as the second has them, and what they need of the tree."""
-        wanted = {name: value for one in some for name, value in one.after.items()}
+        wanted = {name: value for setting in some for name, value in setting.after.items()}
         if not wanted:
             return self.texts[0]
-        if len(wanted) == sum(len(one.after) for one in self.settings):
+        if len(wanted) == sum(len(setting.after) for setting in self.settings):
             return self.texts[1]
         place = self.folder / "step"
         place.mkdir(parents=True, exist_ok=True)
@@ -73,8 +73,8 @@ class Between:
 
     def differing(self, text: str) -> int:
         """In how many symbols a configuration differs from the first."""
-        one, other = (parse(some, "a configuration") for some in (self.texts[0], text))
-        return sum(one.get(name) != other.get(name) for name in {**one, **other} if name in self.kconfig)
+        config, other = (parse(some, "a configuration") for some in (self.texts[0], text))
+        return sum(config.get(name) != other.get(name) for name in {**config, **other} if name in self.kconfig)
 
     def _completed(self, name: str, text: str) -> str:
         place = self.folder / name
@@ -88,7 +88,7 @@ class Between:
         shown: dict[str, set[str]] = {}
         for name in ("before", "after"):
             self.kconfig.read(self.folder / name / ".config")
-            shown[name] = {one for one in self.kconfig if self.kconfig[one].visibility}
+            shown[name] = {name for name in self.kconfig if self.kconfig[name].visibility}
         groups: dict[object, list[str]] = {}
         for name in self.kconfig:
             if first.get(name, "n") == last.get(name, "n") or name not in shown["before"] | shown["after"]:
@@ -98,7 +98,7 @@ class Between:
             choice = self.kconfig[name].choice
             groups.setdefault(name if choice is None else choice, []).append(name)
         return [
-            Setting({one: first.get(one, "n") for one in names}, {one: last.get(one, "n") for one in names})
+            Setting({name: first.get(name, "n") for name in names}, {name: last.get(name, "n") for name in names})
             for names in groups.values()
         ]
 

@@ -69,11 +69,11 @@ def why_off(kconfig: Kconfig, name: str, level: int = 1) -> str:
     while len(seen) < _LONGEST:
         seen.append(name)
         symbol = kconfig[name]
-        lacking = [one for one in unmet(symbol.direct_dep, level) if one is not symbol.kconfig.n]
+        lacking = [item for item in unmet(symbol.direct_dep, level) if item is not symbol.kconfig.n]
         if not lacking:
             break
-        parts.append(f"{name} needs {' and '.join(words(one) for one in lacking)}")
-        deeper = [one.name for one in lacking if isinstance(one, Symbol) and one.name in kconfig]
+        parts.append(f"{name} needs {' and '.join(words(item) for item in lacking)}")
+        deeper = [item.name for item in lacking if isinstance(item, Symbol) and item.name in kconfig]
         if not deeper or deeper[0] in seen:
             break
         name = deeper[0]

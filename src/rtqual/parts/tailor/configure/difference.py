@@ -41,7 +41,16 @@ def by_menu(resolution: Resolution, sizes: Mapping[str, int] | None = None) -> t
         MenuDifference(menu, tuple(removed.get(menu, ())), tuple(forced.get(menu, ())), (sizes or {}).get(menu))
         for menu in {**removed, **forced}
     ]
-    return tuple(sorted(found, key=lambda one: (-(one.size_b or 0), -len(one.removed), one.menu)))
+    return tuple(
+        sorted(
+            found,
+            key=lambda menu_difference: (
+                -(menu_difference.size_b or 0),
+                -len(menu_difference.removed),
+                menu_difference.menu,
+            ),
+        )
+    )
 
 
 def in_words(resolution: Resolution, sizes: Mapping[str, int] | None = None) -> Iterator[str]:
@@ -50,8 +59,8 @@ def in_words(resolution: Resolution, sizes: Mapping[str, int] | None = None) -> 
         f"{count(len(resolution.removed), 'symbol')} removed, {len(resolution.forced)} forced; "
         f"{len(resolution.config)} set now, {len(resolution.start)} at the start"
     )
-    yield from (str(one) for one in by_menu(resolution, sizes))
-    states = [(one.removal.id, one.state, one.text) for one in resolution.outcomes]
+    yield from (str(menu_difference) for menu_difference in by_menu(resolution, sizes))
+    states = [(outcome.removal.id, outcome.state, outcome.text) for outcome in resolution.outcomes]
     gone = [name for name, state, _ in states if state == "gone"]
     if gone:
         yield f"gone, of the removal list: {', '.join(gone)}"
@@ -68,5 +77,5 @@ def _grouped(changes: Iterable[Change]) -> dict[str, list[Change]]:
 
 def _telling(changes: Iterable[Change]) -> list[str]:
     """Names, those with a reason of their own first, as "USB_ACM" or "FB=m"."""
-    ordered = sorted(changes, key=lambda one: (not one.reason, one.symbol))
-    return [one.symbol if one.after in ("n", "y") else f"{one.symbol}={one.after}" for one in ordered]
+    ordered = sorted(changes, key=lambda change: (not change.reason, change.symbol))
+    return [change.symbol if change.after in ("n", "y") else f"{change.symbol}={change.after}" for change in ordered]

@@ -74,7 +74,7 @@ class Kconfig:
         if name not in self._defined:
             return ""
         nodes = self._defined[name].nodes
-        node = next((one for one in nodes if one.prompt), nodes[0])
+        node = next((node for node in nodes if node.prompt), nodes[0])
         return " -> ".join(_parents(node)) or "General"
 
     def prompt(self, name: str) -> str:

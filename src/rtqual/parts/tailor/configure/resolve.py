@@ -102,9 +102,9 @@ def resolve_wishes(
         config_path=folder / ".config",
         config=final,
         start=before,
-        removed=tuple(one for one in changes if one.after == "n"),
-        kept=tuple(one for one in outcomes if one.state == "kept"),
-        forced=tuple(one for one in changes if one.after != "n"),
+        removed=tuple(change for change in changes if change.after == "n"),
+        kept=tuple(outcome for outcome in outcomes if outcome.state == "kept"),
+        forced=tuple(change for change in changes if change.after != "n"),
         outcomes=outcomes,
         explanations=tuple(search.explanations),
     )
@@ -204,7 +204,7 @@ class _Search:
         steering = self._steering()
         plan = steering.raise_symbol(wish.symbol, level)
         if plan is None:
-            hard = {one.symbol for one in self.wanted.values() if one.value == "n"}
+            hard = {wish.symbol for wish in self.wanted.values() if wish.value == "n"}
             softer = Steering(self.kconfig, steering.on, hard)
             plan = softer.raise_symbol(wish.symbol, level)
             if plan is None:
@@ -217,7 +217,7 @@ class _Search:
     def _blame(self, blocked: Mapping[str, str]) -> str:
         """Those symbols that no plan could change because the user asked for them."""
         said = [self.wanted[name] for name in blocked if name in self.wanted]
-        texts = [f"{one.symbol}={one.value} is the wish of {one.need} ({one.reason})" for one in said]
+        texts = [f"{wish.symbol}={wish.value} is the wish of {wish.need} ({wish.reason})" for wish in said]
         return f"; {'; '.join(texts)}; leave one out" if texts else ""
 
     def _release(self, name: str) -> None:
@@ -301,7 +301,7 @@ def _outcome(kconfig: Kconfig, entry: Removal, search: _Search) -> Outcome:
 def _changes(kconfig: Kconfig, before: Config, after: Config, search: _Search) -> list[Change]:
     found = []
     for name in kconfig:
-        one, other = before.get(name, "n"), after.get(name, "n")
-        if one != other and (kconfig.is_switch(name) or name in search.wanted):
-            found.append(Change(name, one, other, kconfig.menu(name), search.reasons.get(name, "")))
+        text, other = before.get(name, "n"), after.get(name, "n")
+        if text != other and (kconfig.is_switch(name) or name in search.wanted):
+            found.append(Change(name, text, other, kconfig.menu(name), search.reasons.get(name, "")))
     return found

@@ -53,7 +53,7 @@ def _can_hold(condition: Expression, off: set[str]) -> bool:
         return condition.name not in off and not (condition.is_constant and condition.name == "n")
     operator, *parts = condition
     if operator == AND:
-        return all(_can_hold(one, off) for one in parts)
+        return all(_can_hold(part, off) for part in parts)
     if operator == OR:
-        return any(_can_hold(one, off) for one in parts)
+        return any(_can_hold(part, off) for part in parts)
     return True  # a negation or a comparison: off is what it may want

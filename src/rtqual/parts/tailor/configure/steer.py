@@ -55,7 +55,7 @@ class Steering:
         """The chain from a symbol that cannot be lowered to the fixed one that holds it, link by link."""
         path = [name]
         while path[-1] not in self.blocked or len(path) == 1:
-            terms = [(one.name, term) for one, term in selectors(self.kconfig[path[-1]]) if one.name not in path]
+            terms = [(item.name, term) for item, term in selectors(self.kconfig[path[-1]]) if item.name not in path]
             stuck = next((holder for holder, term in terms if self._lower(term, 0) is None), None)
             if stuck is None:
                 break
@@ -80,7 +80,7 @@ class Steering:
         operator, *parts = expression
         if operator in (AND, OR):
             together = _all if (operator == AND) == up else _cheapest
-            return together(move(one, level) for one in parts)
+            return together(move(part, level) for part in parts)
         return back(parts[0], 2 - level) if operator == NOT else self._relation(expression, true=up)
 
     def _raise_symbol(self, symbol: Symbol, level: int) -> Plan | None:
@@ -108,7 +108,7 @@ class Steering:
     def _siblings(symbol: Symbol) -> dict[str, str]:
         if symbol.choice is None:
             return {}
-        return {one.name: "n" for one in symbol.choice.syms if one is not symbol}
+        return {sym.name: "n" for sym in symbol.choice.syms if sym is not symbol}
 
     def _lower_symbol(self, symbol: Symbol, level: int) -> Plan | None:
         if symbol.is_constant or not symbol.nodes or symbol.orig_type not in (BOOL, TRISTATE):
@@ -122,8 +122,8 @@ class Steering:
         if free is None:
             return self._lower_dependency(symbol, level)
         if symbol.choice is not None and symbol.choice.selection is symbol:
-            others = [one for one in symbol.choice.syms if one is not symbol]
-            return _all([free, _cheapest(self._raise(one, 2) for one in others)])
+            others = [sym for sym in symbol.choice.syms if sym is not symbol]
+            return _all([free, _cheapest(self._raise(other, 2) for other in others)])
         held = default(symbol)
         if held is None and not shown(symbol):
             return free  # only selecting symbols hold it on
@@ -144,18 +144,18 @@ class Steering:
 
     def _relation(self, expression: Expression, *, true: bool) -> Plan | None:
         """`A = y` and its like. Comparisons of versions and numbers cannot be changed."""
-        operator, one, other = expression
+        operator, item, other = expression
         if operator not in (EQUAL, UNEQUAL):
             return None
-        if getattr(one, "is_constant", False):
-            one, other = other, one
-        if not getattr(other, "is_constant", False) or other.name not in LEVELS or not isinstance(one, Symbol):
+        if getattr(item, "is_constant", False):
+            item, other = other, item
+        if not getattr(other, "is_constant", False) or other.name not in LEVELS or not isinstance(item, Symbol):
             return None
         wanted = LEVELS[other.name]
         if (operator == EQUAL) == true:
-            return self._raise(one, wanted) if expr_value(one) < wanted else self._lower(one, wanted)
-        ways = [self._raise(one, wanted + 1)] if wanted < 2 else []
-        return _cheapest([*ways, self._lower(one, wanted - 1) if wanted else None])
+            return self._raise(item, wanted) if expr_value(item) < wanted else self._lower(item, wanted)
+        ways = [self._raise(item, wanted + 1)] if wanted < 2 else []
+        return _cheapest([*ways, self._lower(item, wanted - 1) if wanted else None])
 
     def _guarded(self, key: tuple[bool, str], plan: Callable[[], Plan | None]) -> Plan | None:
         """A way that comes back to its start leads nowhere."""
@@ -185,9 +185,9 @@ def _carrying(expression: Expression) -> list[Symbol]:
     if isinstance(expression, Symbol):
         return [] if expression.is_constant or not expression.nodes else [expression]
     if isinstance(expression, tuple) and expression[0] == AND:
-        return [symbol for one in expression[1:] for symbol in _carrying(one)]
+        return [symbol for item in expression[1:] for symbol in _carrying(item)]
     if isinstance(expression, tuple) and expression[0] == OR:
-        holding = [one for one in expression[1:] if expr_value(one)]
+        holding = [item for item in expression[1:] if expr_value(item)]
         return _carrying(holding[0]) if len(holding) == 1 else []
     return []
 

@@ -110,7 +110,7 @@ def open_tree(path: Path, architecture: Architecture = AMD64, *, tailored: bool 
     `tailored` from it, where it cannot be real-time there."""
     path = path.absolute()
     if tailored and architecture not in _TAILORED:
-        known = ", ".join(one.name for one in _TAILORED)
+        known = ", ".join(architecture.name for architecture in _TAILORED)
         raise BadInput(f"no kernel is tailored for {architecture.name}; it can be for {known}")
     tree = Tree(path, _version(path), architecture)
     kconfig = _kconfig(tree)
@@ -127,9 +127,9 @@ def of_configuration(path: Path) -> Architecture | None:
     Raises BadInput for an architecture that is not known here."""
     parts = path.absolute().parts
     folder = parts[-3] if len(parts) > 3 and parts[-4] == "arch" and parts[-2] == "configs" else ""
-    found = next((one for one, name in _FOLDER.items() if name == folder), None)
+    found = next((architecture for architecture, name in _FOLDER.items() if name == folder), None)
     if folder and found is None:
-        known = listed([one.name for one in _FOLDER], "or")
+        known = listed([architecture.name for architecture in _FOLDER], "or")
         raise BadInput(f"{path}: is for {folder}, which is not known here; add --architecture {known}, or take another")
     return found
 

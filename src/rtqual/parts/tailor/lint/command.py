@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     Processor = str
 else:
     Board = Literal[tuple(sorted(leading()))]
-    Processor = Literal[tuple(one.name for one in ARCHITECTURES)]
+    Processor = Literal[tuple(architecture.name for architecture in ARCHITECTURES)]
 
 
 def lint(

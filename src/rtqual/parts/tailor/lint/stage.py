@@ -67,7 +67,9 @@ class Linted:
     @property
     def failed(self) -> bool:
         """Whether any finding is an error."""
-        return any(one.state == State.FOUND and one.rule.severity == Severity.ERROR for one in self.findings)
+        return any(
+            finding.state == State.FOUND and finding.rule.severity == Severity.ERROR for finding in self.findings
+        )
 
 
 def lint(
@@ -150,7 +152,11 @@ def of_candidate(mission: Path, name: str | None, *, cpus: int = 1) -> System:
     Raises BadInput for a candidate that is no Linux kernel to boot, RunFailed where it does not boot.
     """
     loaded = load_mission(mission)
-    bootable = {one.name: one for one in loaded.candidates if one.place and one.place.starts is Starts.KERNEL}
+    bootable = {
+        candidate.name: candidate
+        for candidate in loaded.candidates
+        if candidate.place and candidate.place.starts is Starts.KERNEL
+    }
     if name is None and len(bootable) == 1:
         name = next(iter(bootable))
     if name is None or name not in bootable:

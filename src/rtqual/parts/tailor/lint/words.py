@@ -33,11 +33,13 @@ def print_lint(console: Console, linted: Linted) -> None:
         if found:
             console.print()
             console.print(Text(title, tone))
-        for one in found:
+        for finding in found:
             console.print(
-                Padding(Text.assemble((one.rule.id, "bold"), f": {clean(one.seen)}"), (0, 0, 0, 2), expand=False)
+                Padding(
+                    Text.assemble((finding.rule.id, "bold"), f": {clean(finding.seen)}"), (0, 0, 0, 2), expand=False
+                )
             )
-            console.print(Padding(_details(one), (0, 0, 0, 4), expand=False))
+            console.print(Padding(_details(finding), (0, 0, 0, 4), expand=False))
     _print_unknown(console, findings)
     console.print()
     console.print(Text(summary(findings), "bold"))
@@ -53,8 +55,8 @@ def described(system: System) -> str:
 
 def summary(findings: Sequence[Finding]) -> str:
     """As: 1 error, 0 warnings, 4 notes; 20 rules hold, 27 are not known, 4 do not apply."""
-    found = Counter(one.rule.severity for one in findings if one.state == State.FOUND)
-    states = Counter(one.state for one in findings)
+    found = Counter(finding.rule.severity for finding in findings if finding.state == State.FOUND)
+    states = Counter(finding.state for finding in findings)
     levels = ", ".join(count(found[level], level) for level in Severity)
     return (
         f"{levels}; of {len(findings)} rules {states[State.HOLDS]} hold, {states[State.UNKNOWN]} are not known, "
@@ -70,26 +72,26 @@ def as_dict(linted: Linted) -> dict[str, object]:
         "summary": summary(linted.findings),
         "findings": [
             {
-                **{key: getattr(one.rule, key) for key in ("id", "severity", "title")},
-                "state": one.state,
-                "seen": one.seen,
-                "reason": one.rule.reason.strip(),
-                "source": one.rule.source,
-                "fix": plain(one.fix.model_dump()),
-                "effect": one.rule.effect and one.rule.effect.model_dump(),
+                **{key: getattr(finding.rule, key) for key in ("id", "severity", "title")},
+                "state": finding.state,
+                "seen": finding.seen,
+                "reason": finding.rule.reason.strip(),
+                "source": finding.rule.source,
+                "fix": plain(finding.fix.model_dump()),
+                "effect": finding.rule.effect and finding.rule.effect.model_dump(),
             }
-            for one in linted.findings
+            for finding in linted.findings
         ],
     }
 
 
-def _details(one: Finding) -> Table:
+def _details(finding: Finding) -> Table:
     table = Table.grid(padding=(0, 1, 0, 0))
     table.add_column(no_wrap=True)
     table.add_column()
-    rule = one.rule
+    rule = finding.rule
     table.add_row("why", Text(" ".join(rule.reason.split())))
-    for place, text in _mended(one.fix):
+    for place, text in _mended(finding.fix):
         table.add_row(place, Text(text, "cyan"))
     if rule.effect:
         table.add_row("effect", Text(f"{' '.join(rule.effect.text.split())} ({rule.effect.n}; {rule.effect.source})"))
@@ -100,7 +102,7 @@ def _details(one: Finding) -> Table:
 def _mended(fix: Fix) -> Iterator[tuple[str, str]]:
     """Where to mend it, and how exactly."""
     if fix.config:
-        yield "config", " ".join(f"CONFIG_{one}" for one in fix.config)
+        yield "config", " ".join(f"CONFIG_{name}" for name in fix.config)
     if fix.boot:
         yield "boot", " ".join(fix.boot)
     if fix.remove:
@@ -110,9 +112,9 @@ def _mended(fix: Fix) -> Iterator[tuple[str, str]]:
 
 def _print_unknown(console: Console, findings: Sequence[Finding]) -> None:
     unknown: dict[str, list[str]] = {}
-    for one in findings:
-        if one.state == State.UNKNOWN:
-            unknown.setdefault(one.seen, []).append(one.rule.id)
+    for finding in findings:
+        if finding.state == State.UNKNOWN:
+            unknown.setdefault(finding.seen, []).append(finding.rule.id)
     if not unknown:
         return
     console.print()

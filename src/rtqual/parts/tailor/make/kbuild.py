@@ -37,11 +37,11 @@ class _Walk:
     found: dict[str, frozenset[str]] = field(default_factory=dict)
 
     def folder(self, place: str, gates: frozenset[str], depth: int = 0) -> None:
-        path = next((one for name in _NAMES if (one := self.tree / place / name).is_file()), None)
+        path = next((file for name in _NAMES if (file := self.tree / place / name).is_file()), None)
         if path is None or depth > _DEEPEST:
             return
         lines = list(_lines(path.read_text(errors="replace"), self.built_in))
-        for line in (one for one in lines if one.name in _LISTS):
+        for line in (line for line in lines if line.name in _LISTS):
             for word in line.words:
                 self._word(place, word, self._with(gates, line), lines, depth)
 
@@ -58,7 +58,7 @@ class _Walk:
         name = f"{place}{word}"
         self.found[name] = self.found.get(name, gates) & gates
         stem = word.removesuffix(".o")
-        for line in (one for one in lines if one.name == stem and stem not in within):
+        for line in (line for line in lines if line.name == stem and stem not in within):
             for part in line.words:
                 if part.endswith(".o") and "$" not in part and ".." not in Path(part).parts:
                     self._object(place, part, self._with(gates, line), lines, within | {stem})

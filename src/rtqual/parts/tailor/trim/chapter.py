@@ -22,12 +22,12 @@ def trimming(material: Material, account: Account) -> Iterator[Block]:
         columns = [*texts("Symbol"), *numbers("Code and data"), *texts("Seen", "Outcome")]
         rows = [
             [
-                Cell(one.symbol, prose(one.menu)),
-                Cell(quantity(one.size_b, "B"), f"{len(one.objects)} object files"),
-                Cell(one.seen, prose(_along(one.takes, one.brings))),
-                Cell(one.state, prose(one.why), tone=_TONES.get(one.state, "")),
+                Cell(judged.symbol, prose(judged.menu)),
+                Cell(quantity(judged.size_b, "B"), f"{len(judged.objects)} object files"),
+                Cell(judged.seen, prose(_along(judged.takes, judged.brings))),
+                Cell(judged.state, prose(judged.why), tone=_TONES.get(judged.state, "")),
             ]
-            for one in trim.proposals
+            for judged in trim.proposals
         ]
         yield material.numbering.table(clean(f"Proposed to be removed from {trim.candidate}"), columns, rows)
     yield Paragraph(prose(_outcome(trim)))
@@ -38,8 +38,8 @@ def trimming(material: Material, account: Account) -> Iterator[Block]:
     if trim.kept:
         columns = [*texts("Symbol"), *numbers("Code and data"), *texts("Stays")]
         rows = [
-            [Cell(one.symbol), Cell(quantity(one.size_b, "B")), Cell(one.kind, prose(one.reason))]
-            for one in trim.kept[:_MOST_KEPT]
+            [Cell(unused.symbol), Cell(quantity(unused.size_b, "B")), Cell(unused.kind, prose(unused.reason))]
+            for unused in trim.kept[:_MOST_KEPT]
         ]
         shown = f"the largest {len(rows)} of {len(trim.kept)} symbols" if len(rows) < len(trim.kept) else "all symbols"
         caption = f"Not used by the scenario and not proposed in {trim.candidate}: {shown}"
@@ -64,7 +64,7 @@ def _along(takes: tuple[str, ...], brings: tuple[str, ...]) -> str:
 
 
 def _outcome(trim: Trimmed) -> str:
-    accepted = [one.symbol for one in trim.proposals if one.state == ACCEPTED]
+    accepted = [judged.symbol for judged in trim.proposals if judged.state == ACCEPTED]
     if not trim.proposals:
         return (
             "Nothing is proposed: of every symbol that a person can switch off, part was used, a need or a rule asks "
@@ -88,8 +88,8 @@ def _figures(before: Size, after: Size) -> Iterator[list[Cell]]:
         ("Kernel memory", before.kernel_memory_b, after.kernel_memory_b, "B"),
         ("Symbols on", before.symbols_on, after.symbols_on, "1"),
     )
-    for name, one, other, unit in rows:
-        if one is None or other is None:
+    for name, count, other, unit in rows:
+        if count is None or other is None:
             yield [Cell(name), *[Cell("-", "the scenario has no footprint")] * 2, Cell("-")]
         else:
-            yield [Cell(name), Cell(quantity(one, unit)), Cell(quantity(other, unit)), Cell(f"{other / one:.4f}")]
+            yield [Cell(name), Cell(quantity(count, unit)), Cell(quantity(other, unit)), Cell(f"{other / count:.4f}")]

@@ -128,12 +128,12 @@ def propose(
             kept.append(judged)
     return Trim(
         proposals=tuple(_without_repeated(found)),
-        kept=tuple(sorted(kept, key=lambda one: (-one.size_b, one.symbol))),
+        kept=tuple(sorted(kept, key=lambda kept: (-kept.size_b, kept.symbol))),
         objects=len(evidence.code),
         entered=sum(map(evidence.entered, evidence.code)),
         functions=sum(len(code.functions) for code in evidence.code.values()),
         functions_entered=sum(map(len, evidence.used.values())),
-        functions_at_boot=sum(len(one - evidence.used.get(name, frozenset())) for name, one in _booting(evidence)),
+        functions_at_boot=sum(len(group - evidence.used.get(name, frozenset())) for name, group in _booting(evidence)),
     )
 
 
@@ -147,10 +147,10 @@ def _without_repeated(found: Iterable[Proposal]) -> list[Proposal]:
     """Largest first; a proposal that goes off with a larger one is left out."""
     chosen: list[Proposal] = []
     taken: set[str] = set()
-    for one in sorted(found, key=lambda one: (-one.size_b, len(one.takes), one.symbol)):
-        if one.symbol not in taken:
-            chosen.append(one)
-            taken |= {one.symbol, *one.takes}
+    for proposal in sorted(found, key=lambda one: (-one.size_b, len(one.takes), one.symbol)):
+        if proposal.symbol not in taken:
+            chosen.append(proposal)
+            taken |= {proposal.symbol, *proposal.takes}
     return chosen
 
 
@@ -244,8 +244,8 @@ class _Search:
             yield sorted(before - after), sorted(after - before)
         finally:
             for name, value in were.items():
-                one = self.kconfig[name]
-                one.unset_value() if value is None else one.set_value(value)
+                item = self.kconfig[name]
+                item.unset_value() if value is None else item.set_value(value)
 
     def _on(self) -> set[str]:
         return {name for name in self._switches if self.kconfig.on(name)}

@@ -64,7 +64,7 @@ class Trial:
         waiting = [list(proposals)] if proposals else []
         while waiting:
             batch = waiting.pop(0)
-            names = [one.symbol for one in batch]
+            names = [proposal.symbol for proposal in batch]
             if self.tried == self.builds:
                 why = f"all {self.builds} kernels that a trim may build were built"
                 self.judged |= dict.fromkeys(names, (UNTRIED, why))
@@ -208,10 +208,10 @@ class _Trimming:
             functions_entered=found.functions_entered,
             functions_at_boot=found.functions_at_boot,
             proposals=tuple(
-                Judged(**asdict(one), state=trial.judged[one.symbol][0], why=trial.judged[one.symbol][1])
-                for one in found.proposals
+                Judged(**asdict(proposal), state=trial.judged[proposal.symbol][0], why=trial.judged[proposal.symbol][1])
+                for proposal in found.proposals
             ),
-            kept=tuple(Unused(**asdict(one)) for one in found.kept),
+            kept=tuple(Unused(**asdict(kept)) for kept in found.kept),
             builds=trial.tried,
             before=_size(made, before),
             after=_size(*self.last) if self.last else None,
@@ -236,7 +236,7 @@ def _worse(before: Passed, after: Passed) -> str:
 
 
 def _size(made: Tailored, passed: Passed) -> Size:
-    scalars = {name: one.value for run in passed.measured.values() for name, one in run.scalars.items()}
+    scalars = {name: scalar.value for run in passed.measured.values() for name, scalar in run.scalars.items()}
     ram, kernel = (scalars.get(name) for name in ("ram_used", "kernel_memory"))
     config = made.resolution.config
     return Size(

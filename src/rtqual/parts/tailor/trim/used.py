@@ -31,7 +31,7 @@ def entered(log: bytes, system_map: str, objects: Mapping[str, Code]) -> Entered
     words = array("Q")
     words.frombytes(log[: len(log) // _ADDRESS_B * _ADDRESS_B])  # QEMU may be killed while it writes
     executed = set(words)
-    ran = {starts[bisect_right(starts, one) - 1] for one in executed if starts[0] <= one < limit}
+    ran = {starts[bisect_right(starts, number) - 1] for number in executed if starts[0] <= number < limit}
     if not ran:
         raise RunFailed(f"none of {len(executed)} noted addresses lies in the kernel: was it run with nokaslr?")
     copies: dict[str, list[bool]] = defaultdict(list)  # function -> for each of that name, by address: did it run?
