@@ -137,7 +137,7 @@ def test_a_campaign_on_it_ends_in_a_report(site: Path, mission: Path, tmp_path: 
     done = far("select", mission, "--out", out)
     assert done.returncode == 0, done.stderr
     assert "Verdict, far board" in done.stdout and "Every wish came true." in done.stdout
-    told = json.loads(far("show", out, "--json").stdout)
+    told = json.loads(far("report", out, "--json").stdout)
     assert told["wishes_answer"] == {"whole": True, "text": "Every wish came true."}
     assert told["wishes"][0]["goals"]["line"]["no day"]["outcome"] == "met"
     for file, says in (
