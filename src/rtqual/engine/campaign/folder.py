@@ -39,6 +39,7 @@ from rtqual.engine.campaign.annex import Annex, Annexes, all_annexes
 from rtqual.engine.campaign.lost import LOST, Lost, lost_in, place
 from rtqual.engine.campaign.manifest import HASHED, NAME, Beside, Campaign, Failure, opened
 from rtqual.engine.mission import Mission, load_mission
+from rtqual.engine.mission.model import mission_type
 from rtqual.engine.mission.load import verify_problems
 from rtqual.engine.procedure.kept import Procedures
 from rtqual.protocols.board import Held
@@ -219,7 +220,7 @@ def _mission(folder: Path, campaign: Campaign) -> Mission:
         raise BadInput(
             f"{folder / MISSION}: not the mission that was measured here (its hash differs): run rtqual select again"
         )
-    derived = _beside(folder, DERIVED, campaign, Mission, _AGAIN)
+    derived = _beside(folder, DERIVED, campaign, mission_type(), _AGAIN)
     if derived is None and DERIVED in (campaign.files or ()):
         raise BadInput(f"{folder / DERIVED}: is missing, and holds the mission that was measured here: {_AGAIN}")
     if derived:
