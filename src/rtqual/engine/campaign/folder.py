@@ -39,8 +39,8 @@ from rtqual.engine.campaign.annex import Annex, Annexes, all_annexes
 from rtqual.engine.campaign.lost import LOST, Lost, lost_in, place
 from rtqual.engine.campaign.manifest import HASHED, NAME, Beside, Campaign, Failure, opened
 from rtqual.engine.mission import Mission, load_mission
-from rtqual.engine.mission.model import mission_type
 from rtqual.engine.mission.load import verify_problems
+from rtqual.engine.mission.model import mission_type
 from rtqual.engine.procedure.kept import Procedures
 from rtqual.protocols.board import Held
 from rtqual.protocols.record.schema import Record
