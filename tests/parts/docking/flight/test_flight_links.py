@@ -299,4 +299,4 @@ def test_bad_input_is_one_line(arguments: list[str], complaint: str) -> None:
 
 
 def test_the_program_is_small() -> None:
-    assert flight_program("ds325-flight").stat().st_size <= 250 * 1000
+    assert flight_program("ds325-flight").stat().st_size <= 250 * 1024
