@@ -54,8 +54,8 @@ def printed(found: Regressions) -> str:
 
 def finished(path: Path, campaign: Path) -> Path:
     """A copy of a finished campaign."""
-    for name in (kept.MISSION, kept.CAMPAIGN):
-        path.mkdir(parents=True, exist_ok=True)
+    path.mkdir(parents=True, exist_ok=True)
+    for name in (kept.MISSION, *(file.name for file in campaign.glob("*.json"))):
         shutil.copy(campaign / name, path)
     for name in (kept.RECORDS, kept.CONFIGS):
         shutil.copytree(campaign / name, path / name)

@@ -140,7 +140,7 @@ def test_a_modules_functions_lie_where_its_beginning_and_its_file_say(
     measure = Command(("sh", "-c", f"sed 's/^/{modules.TOLD}/' /proc/modules > modules"))
     job = replace(run.job, version=(), measure=measure, collect=("modules",))
     told = run.outcome(run.board(run.machine), job).files["modules"]
-    found = Symbols.read(modules.functions(told, part("initramfs", run.record.inputs.artefacts, run._named)))
+    found = Symbols.read(modules.functions(told, part("initramfs", run.record.inputs.artefacts, run.named)))
     theirs = {one for one in run.symbols().functions if "[" in one[1]}
     assert {*found.functions} == theirs and "late_hold_interrupts [rtqual_late]" in dict(theirs).values()
 

@@ -8,6 +8,7 @@ import pytest
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.engine.campaign.lost import LOST, begun, ended, place
 from rtqual.engine.campaign.run import Campaign
+from rtqual.engine.campaign.trusted import require
 from rtqual.engine.mission import load_mission
 from rtqual.parts.explain.hung import _places, is_lost, stands
 from rtqual.parts.explain.trace import parse
@@ -23,6 +24,12 @@ fifo = 99
 SPINS = "echo -1 > /proc/sys/kernel/sched_rt_runtime_us; while :; do :; done"
 
 
+@pytest.fixture(autouse=True)
+def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What this user lets run is not touched."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
 def lost(folder: Path, name: str, command: str) -> Path:
     """The file of a run that a load of this mission's own disturbs, noted as one that hung."""
     mission = folder / f"{name}.toml"
@@ -32,6 +39,7 @@ def lost(folder: Path, name: str, command: str) -> Path:
     cell = campaign.cells[0]
     campaign.ready(cell)
     inputs = campaign.inputs(cell)
+    require([inputs], "here", lets=True)
     run = campaign.name(cell, inputs)
     begun(campaign.folder, run, inputs, 0)
     ended(campaign.folder, run, "it hung and was ended at its deadline", died=True)

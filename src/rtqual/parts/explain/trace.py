@@ -98,7 +98,7 @@ class Trace:
         """Who runs on a CPU at the end, for how long in ns, and how many interrupts came meanwhile."""
         place, thread = next(reversed(self._switches.get(cpu, [])), (0, None))
         own = (self.kinds[place:] == ord("I")) & (self.cpus[place:] == cpu)
-        return thread, int(self.ns[-1] - self.ns[place]), int(own.sum())
+        return thread, int(self.ns.max() - self.ns[place]), int(own.sum())
 
     @cached_property
     def _switches(self) -> dict[int, list[tuple[int, Thread]]]:
