@@ -121,7 +121,7 @@ def _looked_at(name: str, lost: Lost, inputs: Inputs, run: Again, after_s: float
         cpus=inputs.cpus,
         seed=inputs.seed,
         reasons=tuple(dict.fromkeys(lost.alone)),
-        guest_ns=int(watched.ns.max() - watched.ns[0]),
+        guest_ns=watched.ended_ns - int(watched.ns[0]),
         stands=tuple(_stands(cpu, watched, symbols, seen, stacks.get(cpu, [])) for cpu in range(inputs.cpus)),
         console=tuple(console_end(console, _LINES)),
     )

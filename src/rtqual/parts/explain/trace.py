@@ -98,7 +98,12 @@ class Trace:
         """Who runs on a CPU at the end, for how long in ns, and how many interrupts came meanwhile."""
         place, thread = next(reversed(self._switches.get(cpu, [])), (0, None))
         own = (self.kinds[place:] == ord("I")) & (self.cpus[place:] == cpu)
-        return thread, int(self.ns.max() - self.ns[place]), int(own.sum())
+        return thread, self.ended_ns - int(self.ns[place]), int(own.sum())
+
+    @property
+    def ended_ns(self) -> int:
+        """The latest time in the log, whose last entry may be of an earlier one."""
+        return int(self.ns.max())
 
     @cached_property
     def _switches(self) -> dict[int, list[tuple[int, Thread]]]:
