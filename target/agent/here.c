@@ -31,6 +31,8 @@
 #include <unistd.h>
 
 #define TRACING "/sys/kernel/tracing"
+#define MARKER "before the command"
+#define NAMED "%lu-%d" /* PID namespace and PID */
 enum { FAILED = 125, PATH = 512, PAGE = 65536 };
 static const char *const own_events[] = { "sched/sched_switch", "sched/sched_waking", "raw_syscalls/sys_enter",
 					  "timer/hrtimer_start" };
@@ -106,18 +108,26 @@ static void take_away(const char *instance)
 	rmdir(path);
 }
 
-/* What others of these left that were killed. */
+static unsigned long namespace(void)
+{
+	struct stat found;
+
+	return stat("/proc/self/ns/pid", &found) ? 0 : (unsigned long)found.st_ino;
+}
+
+/* What others of these left that were killed, in this PID namespace. */
 static void sweep(void)
 {
 	const struct dirent *entry;
 	DIR *all = opendir(TRACING "/instances");
 
 	while (all && (entry = readdir(all))) {
+		unsigned long where = 0;
 		int pid = 0;
 
-		if ((sscanf(entry->d_name, "rtqual-own-%d", &pid) == 1 ||
-		     sscanf(entry->d_name, "rtqual-due-%d", &pid) == 1) &&
-		    kill(pid, 0) && errno == ESRCH)
+		if ((sscanf(entry->d_name, "rtqual-own-" NAMED, &where, &pid) == 2 ||
+		     sscanf(entry->d_name, "rtqual-due-" NAMED, &where, &pid) == 2) &&
+		    where == namespace() && kill(pid, 0) && errno == ESRCH)
 			take_away(entry->d_name);
 	}
 	if (all)
@@ -172,18 +182,47 @@ static void enable_timers(const char *event, size_t first)
 	put(due, path, "1");
 }
 
-static void begin_tracing(pid_t pid, const char *kib)
+static void make_instances(const char *kib)
 {
-	char path[PATH];
-
 	if (access(TRACING "/instances", F_OK) && mount("tracefs", TRACING, "tracefs", 0, NULL))
 		die(TRACING);
 	sweep();
-	snprintf(own, sizeof(own), "rtqual-own-%d", getpid());
-	snprintf(due, sizeof(due), "rtqual-due-%d", getpid());
+	snprintf(own, sizeof(own), "rtqual-own-" NAMED, namespace(), getpid());
+	snprintf(due, sizeof(due), "rtqual-due-" NAMED, namespace(), getpid());
 	make(own, kib);
 	make(due, kib);
 	put(own, "options/event-fork", "1");
+	put(own, "tracing_on", "1");
+}
+
+/* The tracer's number of the thread that wrote the marker: in a PID namespace it is not what getpid() gives. */
+static int marked(void)
+{
+	char path[PATH], line[512], *cpu, *number;
+	int pid = 0;
+	FILE *in;
+
+	snprintf(path, sizeof(path), TRACING "/instances/%s/trace", own);
+	in = fopen(path, "re");
+	while (in && !pid && fgets(line, sizeof(line), in))
+		if (strstr(line, "tracing_mark_write: " MARKER) && (cpu = strchr(line, '['))) { /* NAME-PID [CPU] */
+			*cpu = '\0';
+			number = strrchr(line, '-');
+			pid = number ? atoi(number + 1) : 0;
+		}
+	if (in)
+		fclose(in);
+	if (!pid) {
+		errno = ENOENT;
+		die("the mark of its own in " TRACING);
+	}
+	return pid;
+}
+
+static void begin_tracing(int pid)
+{
+	char path[PATH];
+
 	put(own, "set_event_pid", "%d", pid);
 	for (size_t i = 0; i < COUNT(own_events); i++) {
 		snprintf(path, sizeof(path), "events/%s/enable", own_events[i]);
@@ -192,7 +231,6 @@ static void begin_tracing(pid_t pid, const char *kib)
 	find_wakers();
 	enable_timers(due_events[0], 0);
 	enable_timers(due_events[1], 1); /* a thread's own are in `own` */
-	put(own, "tracing_on", "1");
 	put(due, "tracing_on", "1");
 }
 
@@ -267,7 +305,7 @@ static void copy_pages(FILE *out, const char *instance, int cpu)
 	close(fd);
 }
 
-static void end_tracing(pid_t pid, const char *path)
+static void end_tracing(int pid, const char *path)
 {
 	int cpus = (int)sysconf(_SC_NPROCESSORS_CONF);
 	unsigned long long lost = 0;
@@ -299,7 +337,7 @@ static void end_tracing(pid_t pid, const char *path)
 int main(int argc, char **argv)
 {
 	const char *root = NULL, *trace = NULL, *kib = "4096";
-	int at = 1, status = 0;
+	int at = 1, status = 0, traced = 0;
 	pid_t pid;
 
 	for (; at + 1 < argc && strcmp(argv[at], "--"); at += 2) {
@@ -317,23 +355,28 @@ int main(int argc, char **argv)
 		return FAILED;
 	}
 	enter(root);
+	if (trace)
+		make_instances(kib);
 	pid = fork();
 	if (pid < 0)
 		die("fork");
 	if (!pid) {
-		if (trace)
+		if (trace) {
+			put(own, "trace_marker", MARKER);
 			raise(SIGSTOP); /* until it is traced */
+		}
 		execvp(argv[at + 1], argv + at + 1);
 		die(argv[at + 1]);
 	}
 	if (trace) {
 		waitpid(pid, &status, WUNTRACED);
-		begin_tracing(pid, kib);
+		traced = marked();
+		begin_tracing(traced);
 		kill(pid, SIGCONT);
 	}
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	if (trace)
-		end_tracing(pid, trace);
+		end_tracing(traced, trace);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }

@@ -135,6 +135,25 @@ def test_a_timer_of_a_signal_belongs_to_whom_it_wakes() -> None:
     assert (job.due_ns, job.timed) == (10_000, True)
 
 
+def test_a_switch_that_the_kernel_did_not_tell_loses_no_job() -> None:
+    page = _page(
+        1_000,
+        _call(0, 230, 1),
+        _entry(10, "hrtimer_start", 7, 0xAA, _WAKEUP, 10_000, 10_000),
+        _switch(10, 7, 1, 0),
+        _entry(9_480, "hrtimer_expire_entry", 0, 0xAA, 10_490, _WAKEUP),  # at 10,500
+        _entry(10, "sched_waking", 0, b"loop", 7, 29),
+        _call(2_490, 1, 1),  # at 13,000 it writes
+        _call(1_000, 230, 1),
+        _switch(10, 7, 1, 0),
+    )
+    trace = read(as_log(_text(page), AMD64), AMD64)
+    (thread,) = trace.threads.values()
+    (job,) = jobs(thread, Point("clock_nanosleep", 1))
+    assert (job.due_ns, job.timed, job.started_ns, job.finished_ns) == (10_000, True, 13_000, 14_000)
+    assert trace.untold == 1
+
+
 def test_lost_events_are_no_whole_trace() -> None:
     assert not read(as_log(_text(_LOOP, lost=1), AMD64), AMD64).whole
     assert not read(as_log(_text(_LOOP).replace("lost 0\n", ""), AMD64), AMD64).whole

@@ -3,6 +3,7 @@
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -52,10 +53,11 @@ def test_jobs_by_the_tracer_are_those_that_the_program_sees(loop: Path) -> None:
     measured = _measured(outcome, parameters)
     assert measured.problems == ()
     taken = {one.info.name: np.concatenate([*(one.ordered() or ())]) for one in measured.series}
-    assert (len(taken["late"]), len(taken["control start"])) == (50, 49)
+    assert (len(taken["late"]), len(taken["control response"])) == (50, 49)
     assert "late moved by tracing" in measured.scalars
-    watched = [int(line.split(",")[1]) for line in outcome.files["traced.out"].splitlines()[1:]]
-    further = np.array(watched[:49]) - taken["control start"]  # the way back to user space, whatever else runs here
+    rows = [list(map(int, line.split(","))) for line in outcome.files["traced.out"].splitlines()[1:]]
+    finished = np.array([late + work for _, late, work in rows[:49]])
+    further = taken["control response"] - finished  # from its last look at the clock to the next call
     assert further.min() > 0
     assert np.median(further) < 100_000
     assert not Path("/run/loop250").exists()
@@ -64,6 +66,13 @@ def test_jobs_by_the_tracer_are_those_that_the_program_sees(loop: Path) -> None:
         ["sh", "-c", "ls /sys/kernel/tracing/instances"], capture_output=True, text=True, check=False
     )
     assert "rtqual-" not in shown.stdout
+
+
+def test_the_tracer_counts_threads_otherwise_than_a_pid_namespace() -> None:
+    alone = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", sys.executable, "-m", "pytest"]
+    test = f"{__file__}::{test_jobs_by_the_tracer_are_those_that_the_program_sees.__name__}"
+    ran = subprocess.run([*alone, "-q", "-p", "no:cacheprovider", test], capture_output=True, text=True, check=False)
+    assert "1 passed" in ran.stdout, ran.stdout
 
 
 def test_a_program_that_fails_is_told_as_anywhere(loop: Path) -> None:

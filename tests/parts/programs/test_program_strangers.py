@@ -21,6 +21,11 @@ _LOOP = "import asyncio\nasync def tick():\n  while True: await asyncio.sleep(0.
 _TIMER = "setInterval(() => 0, 10)"
 _SLEEPER = "while (1) { select(undef, undef, undef, 0.01) }"
 _SPINNER = "while (1) { }"
+_CLIENT = """\
+port=$((20000 + $$ % 10000)); iperf3 -s -D -1 -p $port
+until grep -q "$(printf ':%04X .* 0A ' $port)" /proc/net/tcp*; do sleep 0.05; done
+exec iperf3 -c 127.0.0.1 -p $port -u -b 1M -t 30
+"""  # a port of its own: the server of the run before may still be busy
 
 
 @dataclass(frozen=True)
@@ -38,7 +43,7 @@ STRANGERS = (
     Stranger("python-asyncio", "sh", ("-c", 'exec /usr/bin/python3 -c "$0"', _LOOP), "epoll_wait"),
     Stranger("node", "node", ("-e", _TIMER), "epoll_pwait"),
     Stranger("perl", "perl", ("-e", _SLEEPER), "pselect6"),
-    Stranger("iperf3-client", "sh", ("-c", "iperf3 -s -D -1; exec iperf3 -c 127.0.0.1 -u -b 1M -t 30"), "pselect6"),
+    Stranger("iperf3-client", "sh", ("-c", _CLIENT), "pselect6"),
     Stranger("iperf3-server", "iperf3", ("-s", "-p", "5299"), ""),  # nobody calls it
     Stranger("stress-ng", "stress-ng", ("--timer", "1", "--timer-freq", "100", "-t", "30"), ""),
     Stranger("hackbench", "hackbench", ("-l", "100000", "-g", "1"), "read"),

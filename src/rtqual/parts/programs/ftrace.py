@@ -18,6 +18,7 @@ from typing import NamedTuple
 from rtqual.base.architecture import ARCHITECTURES, Architecture
 from rtqual.base.errors import RunFailed
 from rtqual.engine.boards.calls import SLEEP, WAITING
+from rtqual.parts.programs.trace import UNTOLD
 
 _WAKEUP = "hrtimer_wakeup"
 _NEAR_NS = 10**6  # a timer whose clock is as near to the trace's is by that clock
@@ -175,6 +176,7 @@ class _Log:
         self._names: dict[int, tuple[str, int]] = {}
         self._lines: list[list[object]] = []
         self._sleeps: dict[int, int] = {}  # a thread -> the line of its call of clock_nanosleep
+        self._off: set[int] = set()  # threads that left their CPU, and were not seen to come back
 
     def lines(self) -> Iterator[str]:
         take = {
@@ -191,6 +193,7 @@ class _Log:
     def _enters(self, pair: _Event) -> None:
         tid, number, arguments = pair.number("common_pid"), pair.number("id"), pair.values.get("args")
         self._sleeps.pop(tid, None)
+        self._runs(pair, tid)
         if tid not in self._own or number not in self._calls or not isinstance(arguments, tuple):
             return
         name = self._calls[number]
@@ -224,15 +227,24 @@ class _Log:
         last, following = pair.number("prev_pid"), pair.number("next_pid")
         if last in self._own:
             self._named(pair, last, "prev")
+            self._runs(pair, last)
             state = pair.number("prev_state")
             ended, waits = state & _DEAD, state and not state & _PREEMPTED
             left = _ENDED if ended else 0 if not waits else _SLEEPS if state & _SLEEPS else _LOCKED
             self._put(pair, "o", last, left, following)
+            self._off.add(last)
         if following in self._own:
+            self._off.discard(following)
             self._named(pair, following, "next")
             self._put(pair, "i", following)
         elif last in self._own:
             self._put(pair, "r", following, pair.number("next_prio"), 0, 0, pair.text("next_comm"))
+
+    def _runs(self, pair: _Event, tid: int) -> None:
+        """A kernel may tell no switch from its idle thread (6.18 in a virtual machine): by now it ran."""
+        if tid in self._off:
+            self._off.remove(tid)
+            self._put(pair, "i", tid, UNTOLD)
 
     def _named(self, pair: _Event, tid: int, which: str) -> None:
         now = pair.text(f"{which}_comm"), pair.number(f"{which}_prio")

@@ -96,7 +96,7 @@ def judged(program: Program, trace: Trace, report: Report, ticks_per_s: int = 0)
         scalars |= _scalars(one)
         late += _late(one, trace)
     scalars |= {f"kernel thread {clean(raised.name)}": Scalar(value=raised.after, unit="1") for raised in report.raised}
-    cautions = [*_shared(trace), *_unlocked(report)]
+    cautions = [*_untold(trace), *_shared(trace), *_unlocked(report)]
     cautions += [text for one in found.values() for text in _cautions(one, trace, ticks_per_s)]
     return Measurement(tuple(series), scalars, tuple(problems), absent, tuple(late), tuple(cautions))
 
@@ -232,6 +232,14 @@ def _cautions(one: Judged, trace: Trace, ticks_per_s: int) -> Iterator[str]:
             )
     if any(job.faults for job in some):
         yield f"task {name}: page faults came within its jobs: lock its memory with mlockall"
+
+
+def _untold(trace: Trace) -> Iterator[str]:
+    if trace.untold:
+        yield (
+            f"the kernel did not tell {trace.untold} of its switches to the program's threads: those jobs are said to "
+            "start at the first that was seen of them, which is later than they did"
+        )
 
 
 def _shared(trace: Trace) -> Iterator[str]:

@@ -22,6 +22,7 @@ _INTERRUPTIBLE = 1  # of a task's state: it waits for what it asked for, not for
 _DEAD = 0x80
 _SOON_NS = 50_000  # a timer that wakes by a signal or a descriptor does it within its own function
 _FIELDS = 7
+UNTOLD = 1  # of a line that says that a thread runs: nobody told when it began to, only that it did by then
 _REALTIME = 100  # the kernel's prio below which a thread is a real-time one
 
 
@@ -90,6 +91,7 @@ class Trace:
     threads: dict[int, Thread] = field(default_factory=dict)
     cpus: dict[int, list[Running]] = field(default_factory=dict)  # ascending; told where a thread of the program waits
     whole: bool = False  # whether nothing was lost
+    untold: int = 0  # how often a thread ran, and was not seen to begin
     clock_ns: int = 0  # how much further CLOCK_MONOTONIC is than the trace's times
 
 
@@ -196,6 +198,7 @@ class _Reader:
 
     def _runs(self, line: _Line) -> None:
         self._left_over(line.cpu)
+        self.trace.untold += line.a == UNTOLD
         self._step(line, Did.RUNS)
         thread = self._thread(line.tid)
         self._on_cpu(line, thread.name, thread.prio)
