@@ -2,6 +2,7 @@
 """No link is followed in a folder, wherever it lies in a name."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -59,3 +60,17 @@ def test_no_file_is_read_beyond_its_bound(folder: Path) -> None:
     assert unlinked.read(folder, "short", 4) == b"1234"
     with pytest.raises(BadInput):
         unlinked.read(folder, "short", 3)
+
+
+def test_what_a_writer_left_that_was_killed_goes_with_the_next(folder: Path) -> None:
+    writer = os.fork()
+    if writer == 0:  # in the middle
+        os.rename = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
+        unlinked.write(folder, "report.pdf", b"half")
+    os.waitpid(writer, 0)
+    assert not (folder / "report.pdf").exists()
+    (folder / f".report.pdf.{os.getppid()}").write_text("of one who is at it")
+    (folder / f".other.{writer}").write_text("another's")
+    unlinked.write(folder, "report.pdf", b"whole")
+    left = {path.name for path in folder.iterdir() if path.name.startswith((".", "report"))}
+    assert left == {"report.pdf", f".report.pdf.{os.getppid()}", f".other.{writer}"}
