@@ -120,3 +120,16 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Program]]:
         one.process.wait()
         for ground in one.sockets:
             ground.close()
+
+
+@pytest.fixture
+def dog(tmp_path: Path) -> Iterator[int]:
+    """A pipe in the place of a watchdog, as `--watchdog={tmp_path}/dog`."""
+    os.mkfifo(tmp_path / "dog")
+    with (tmp_path / "dog").open("r+b", buffering=0) as pipe:
+        yield pipe.fileno()
+
+
+def fed(dog: int, wait_s: float) -> bytes:
+    """What the watchdog was given meanwhile."""
+    return os.read(dog, 65536) if select.select([dog], [], [], wait_s)[0] else b""

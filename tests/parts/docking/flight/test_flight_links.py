@@ -5,7 +5,6 @@ what a restart keeps, and callers that do it harm."""
 import hashlib
 import os
 import random
-import select
 import signal
 import socket
 import struct
@@ -13,18 +12,18 @@ import subprocess
 import time
 import tty
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from rtqual.engine.dictionary import octets
 from rtqual.engine.dictionary.codec import telecommand
-from support.flight_link import DEFINITION, PATIENCE_S, Ground, Program, command, start
+from support.flight_link import DEFINITION, PATIENCE_S, Ground, Program, command, dog, fed, start
 from support.flight_programs import flight_program, run_flight
 from support.stopped import stopped
 
-__all__ = ["start"]  # a fixture
+__all__ = ["dog", "start"]  # fixtures
 
 
 @pytest.mark.guest
@@ -231,18 +230,6 @@ def test_what_a_ground_that_does_not_read_has_missed_is_counted(start: Callable[
     assert _gapless(ground)
 
 
-def _fed(dog: int, wait_s: float) -> bytes:
-    """What the watchdog was given meanwhile."""
-    return os.read(dog, 65536) if select.select([dog], [], [], wait_s)[0] else b""
-
-
-@pytest.fixture
-def dog(tmp_path: Path) -> Iterator[int]:
-    os.mkfifo(tmp_path / "dog")
-    with (tmp_path / "dog").open("r+b", buffering=0) as one:
-        yield one.fileno()
-
-
 @pytest.mark.guest
 @pytest.mark.parametrize(("thread", "number"), [("LINK", 3), ("COMMANDS", 2), ("CONTROL", 0)])
 def test_the_watchdog_is_fed_while_every_thread_reports(
@@ -251,21 +238,21 @@ def test_the_watchdog_is_fed_while_every_thread_reports(
     """The camera's is left out: it has 20 s, for USB's timeouts."""
     program = start(f"--watchdog={tmp_path}/dog")
     ground = program.connect()
-    assert _fed(dog, PATIENCE_S) == b"\0"
+    assert fed(dog, PATIENCE_S) == b"\0"
     threads = sorted(int(one.name) for one in Path(f"/proc/{program.process.pid}/task").iterdir())
     tid = threads[["SUPERVISOR", "LINK", "COMMANDS", "CAMERA", "CONTROL"].index(thread)]  # as they began
     with stopped(tid):
         end = time.monotonic() + PATIENCE_S
-        while _fed(dog, 2):  # none of 20 that were due
+        while fed(dog, 2):  # none of 20 that were due
             assert time.monotonic() < end
         if thread == "CONTROL":  # the others carry what is told
             ground.until("EVENT_HIGH", event="WATCHDOG", event_value=number)
-        assert not _fed(dog, 1)
-    assert _fed(dog, PATIENCE_S)
+        assert not fed(dog, 1)
+    assert fed(dog, PATIENCE_S)
     ground.until("EVENT_INFO", event="THREAD_BACK", event_value=number)
     program.process.terminate()
     program.process.wait()
-    assert _fed(dog, 0)[-1:] == b"V", "ended by command it lets the watchdog go"
+    assert fed(dog, 0)[-1:] == b"V", "ended by command it lets the watchdog go"
 
 
 @pytest.mark.manual
@@ -276,7 +263,7 @@ def test_a_program_that_never_feeds_the_watchdog_is_found(
     ground = program.connect()
     ground.send(command("PING", 1))
     ground.until("PONG")
-    assert not _fed(dog, 3)
+    assert not fed(dog, 3)
 
 
 @pytest.mark.parametrize(

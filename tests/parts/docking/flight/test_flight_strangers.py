@@ -18,10 +18,10 @@ import pytest
 
 from rtqual.engine.dictionary import octets
 from rtqual.engine.dictionary.codec import Value, telecommand
-from support.flight_link import DEFINITION, PATIENCE_S, Ground, Program, command, start
+from support.flight_link import DEFINITION, PATIENCE_S, Ground, Program, command, dog, fed, start
 from support.flight_programs import run_flight
 
-__all__ = ["start"]  # a fixture
+__all__ = ["dog", "start"]  # fixtures
 
 pytestmark = pytest.mark.guest
 
@@ -208,6 +208,23 @@ def test_who_may_not_command_throws_nobody_off(start: Callable[..., Program]) ->
             one.until("PONG", 13)
     for one in opened:
         one.close()
+
+
+def test_no_flood_keeps_the_watchdog_from_being_fed(start: Callable[..., Program], tmp_path: Path, dog: int) -> None:
+    program = start(f"--watchdog={tmp_path}/dog")
+    program.connect().until("EVENT_INFO", event="BOOTED")
+    resets = 0
+
+    def reset() -> None:
+        nonlocal resets
+        with suppress(OSError), socket.create_connection(("127.0.0.1", program.port)) as caller:
+            caller.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            resets += 1
+
+    with beside(flood(program, lambda: REFUSED * 20)), beside(reset):
+        for _ in range(20):
+            assert fed(dog, PATIENCE_S)
+    assert resets
 
 
 # --- what came before ---
