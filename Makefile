@@ -8,11 +8,11 @@
 # make stepwise    the same one group of the removal list at a time: what each gained; an hour or two
 # make board-demo  measure two kernels on a stand-in for a board, over ssh (docs/boards.md)
 # make image-packages   what `rtqual image` makes system images with (docs/image.md)
-# make ground-packages  what starts Yamcs, the flight program's ground (docs/ground.md)
+# make ground-packages  what starts Yamcs, the flight program's ground (docs/docking/ground.md)
 # make xenomai [ARCH=arm64] COBALT=FOLDER EVL=FOLDER PROGRAMS=FOLDER   measure Xenomai's cores (docs/xenomai.md)
 # make one-board IMAGES="FILE ..."   FreeRTOS, Linux and any images that you linked, side by side (docs/systems.md)
 # make bench       measured here: booting, restoring, a cell, beside doing it by hand; records of 10^8 samples beside other tools (8 minutes)
-# make fuzz        a million inputs for the parsers in C, with sanitizers; 5 minutes of CPU (docs/attacks.md)
+# make fuzz        a million inputs for the parsers in C, with sanitizers; 5 minutes of CPU (docs/verification/attacks.md)
 # make newest      the tests with the newest Python libraries in place of the locked ones; make lock: lock the newest
 # make docs        the documentation as a site, in out/docs
 # make dist        an sdist and the wheel made of it, in dist/, to install anywhere; make man: the man page anew; make picture: the README's
@@ -37,7 +37,7 @@ ARM_PACKAGES := qemu-system-arm gcc-arm-linux-gnueabihf libc6-dev-armhf-cross ma
 KERNEL_PACKAGES := gcc libc6-dev make bc bison flex libelf-dev libssl-dev ccache patch xz-utils zstd
 # What system images are put together with, and the compiler of our programs in those for arm64 (docs/image.md).
 IMAGE_PACKAGES := mmdebstrap mtools dosfstools fdisk gcc-aarch64-linux-gnu libc6-dev-arm64-cross
-# What fetches and runs Yamcs (docs/ground.md).
+# What fetches and runs Yamcs (docs/docking/ground.md).
 GROUND_PACKAGES := maven default-jre-headless
 # The tests read the PDF, open the report in a browser, ask every real program for its version, watch the probe's
 # system calls, count the camera library's instructions, run its ARM builds, build OpenNI2's driver and sample, read
@@ -180,7 +180,7 @@ docs: $(VENV)/.dev
 	$(BIN)/uv tool run --with "mkdocs<2" --with "mkdocs-material>=9.7,<10" mkdocs build --strict --quiet
 	@echo "out/docs/index.html"
 
-# Prints the table of docs/attacks.md.
+# Prints the table of docs/verification/attacks.md.
 fuzz: $(VENV)/.dev $(VENV)/.built
 	$(BIN)/python tests/support/c_fuzzers.py
 

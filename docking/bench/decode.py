@@ -3,7 +3,7 @@
 
 Counted by callgrind in user space, so the figures do not depend on this machine's load, and every run repeats. The
 scenes are the emulator's: its target at a distance before nothing, and before a wall that fills the picture. The
-published pipeline is the rebuilt one, whose output equals the original's byte for byte (docs/lidar.md).
+published pipeline is the rebuilt one, whose output equals the original's byte for byte (docs/docking/lidar.md).
 """
 
 import subprocess

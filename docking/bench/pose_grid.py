@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How honest the pose of the docking target is, over a grid of flights drawn by a seed (docs/pose.md).
+"""How honest the pose of the docking target is, over a grid of flights drawn by a seed (docs/docking/pose.md).
 
     PYTHONPATH=tests .venv/bin/python pose_grid.py --flights 2000 --seed 1 --workers 2 --picture grid.svg
 

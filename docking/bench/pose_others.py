@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The pose of the docking target by two methods that are not ours, on the same frames (docs/pose.md).
+"""The pose of the docking target by two methods that are not ours, on the same frames (docs/docking/pose.md).
 
     make .venv/.opencv
     PYTHONPATH=tests .venv/bin/python docking/bench/pose_others.py --flights 48 --seed 7
@@ -264,7 +264,7 @@ def line(name: str, rows: Floats) -> str:
 
 
 def cpu_ms(flights: list[Flight]) -> dict[str, float]:
-    """CPU by frame of the other methods; of ours callgrind counts the instructions (docs/pose.md)."""
+    """CPU by frame of the other methods; of ours callgrind counts the instructions (docs/docking/pose.md)."""
     pictures = [(ranges, *truth(flights[n], number)) for n, number, ranges in frames(flights)]
     found = {}
     for name, method in METHODS.items():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Flights that the grid does not draw: what nobody expects before a docking camera (docs/pose.md, Strange scenes)."""
+"""Flights that the grid does not draw: what nobody expects before a docking camera (docs/verification/pose.md)."""
 
 from collections.abc import Callable
 from dataclasses import replace

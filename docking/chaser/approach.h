@@ -17,7 +17,7 @@
 
 enum { POSES_MOST = 256, LAST = 100 };
 
-/* All of it assumed (docs/docking.md): no figures of a mission are known. */
+/* All of it assumed (docs/docking/closed-loop.md): no figures of a mission are known. */
 struct approach_settings {
 	double orbit_rate; /* rad/s */
 	double arm_m; /* from the target's centre of mass to its docking face */

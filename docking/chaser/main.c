@@ -52,7 +52,7 @@ const struct program program = {
 	.name = "rtqual-chaser",
 	.synopsis = "rtqual-chaser --steered=FILE --poses=FIFO [--KEY=VALUE]...\n"
 		    "rtqual-chaser --perfect [--KEY=VALUE]...\n",
-	.notes = "docs/docking.md explains it.\n",
+	.notes = "docs/docking/closed-loop.md explains it.\n",
 	.tables = { options_table },
 };
 

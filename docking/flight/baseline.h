@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the published open driver (openni2ds325) does with a frame, rebuilt from a description of its behaviour. Each
  * waste has a switch of its own, so that a run shows what it costs. Its ranges are not those of decode.h: it sorts the
- * words' upper bytes into classes. docs/lidar.md describes both.
+ * words' upper bytes into classes. docs/docking/lidar.md describes both.
  */
 #ifndef DS325_BASELINE_H
 #define DS325_BASELINE_H

@@ -51,7 +51,7 @@ const struct program program = {
 	.name = "rtqual-peer",
 	.synopsis = "rtqual-peer --poses=FIFO --to=ADDRESS\nrtqual-peer --listen\nrtqual-peer --lossy=INTERFACE "
 		    "--percent=N\n",
-	.notes = "docs/verify.md and docs/lidar.md explain it.\n",
+	.notes = "docs/verify.md and docs/docking/lidar.md explain it.\n",
 	.tables = { options_table },
 };
 

@@ -12,5 +12,5 @@ goal.py    goals of a mission; judgement.py: whether they are met; approach.py: 
 command.py  stage.py   `rtqual lidar`
 chapter.py  chapter_docking.py  chapter_wifi.py   in the report
 template.py  its template for `rtqual init`
-c_tables.py  reference.py   the flight program's tables and docs/telecommands.md, made of packets.toml
+c_tables.py  reference.py   the flight program's tables and docs/docking/telecommands.md, made of packets.toml
 """

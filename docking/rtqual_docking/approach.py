@@ -20,7 +20,7 @@ from rtqual.engine.initramfs.contents import guest_file
 
 FRAMES, STEP_S = 200, 0.1  # the emulator's own approach of 20 s, ten frames a second
 PICTURED_S = 12.0  # of the approach, the frame that is shown
-WIDTH, HEIGHT, _FRAME_B = 320, 240, 307_200  # docs/emulator.md
+WIDTH, HEIGHT, _FRAME_B = 320, 240, 307_200  # docs/docking/emulator.md
 _TURN_MM = 299_792_458 / (2 * 50e6) * 1000
 _CONFIDENCE, _SATURATED = 10, 2047  # counts
 _TIMEOUT_S = 300

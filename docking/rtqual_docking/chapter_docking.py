@@ -16,7 +16,7 @@ from rtqual_docking.docking import DOCKINGS
 _LEGEND = (
     "A chaser is steered to the docking port by the poses that the flight program gives, and the camera sees where it "
     "is by then. Poses are held back besides, to tell what latency costs. Chaser, target and thrusters are assumed "
-    "(docs/docking.md): this ranks candidates, and closes no requirement."
+    "(docs/docking/closed-loop.md): this ranks candidates, and closes no requirement."
 )
 _DELAYS = {one.name: one.delay_ms for one in DOCKINGS}
 _FIGURES = {  # the record's names

@@ -7,7 +7,7 @@ from rtqual.face.commands.running import RUN, Run
 
 
 def lidar(mission: Path, /, *, scale: str = "lidar", run: Run = RUN) -> int:
-    """Stream the docking camera on every kernel, by every way from frames to ranges (docs/lidar.md).
+    """Stream the docking camera on every kernel, by every way from frames to ranges (docs/docking/lidar.md).
 
     Parameters
     ----------

@@ -68,7 +68,7 @@ class Docking(Instrument):
     program: str = CHASER
     scene: bool = True
     caveats: tuple[str, ...] = (
-        "Chaser, target and thrusters are assumed (docs/docking.md): it ranks, and is no mission's accuracy.",
+        "Chaser, target and thrusters are assumed (docs/docking/closed-loop.md): it ranks, no more than that.",
         "Camera, chaser and flight program share the CPU; the camera's frames cost none.",
     )
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What the docking camera's faults cost, one after the other: frames lost, refused or wrong, and the time to come back.
 
-Each fault (docs/emulator.md) strikes at frame STRUCK of a stream that wants FRAMES good ones. Of each are kept:
+Each fault (docs/docking/emulator.md) strikes at frame STRUCK of a stream that wants FRAMES good ones. Of each are kept:
 
 FAULT: frames         good frames that came; FRAMES, or what came before the stream ended
 FAULT: lost           counted as lost; `emulated` is what the camera itself counted as lost, dropped and cut

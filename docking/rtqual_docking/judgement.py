@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The docking camera's goals (docs/lidar.md): which way from frames to ranges meets which, on each kernel and load."""
+"""The docking camera's goals (docs/docking/lidar.md): which way to ranges meets which, on each kernel and load."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

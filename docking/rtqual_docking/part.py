@@ -8,7 +8,7 @@ PART = Part(
     commands=(
         Command(
             40, "rtqual_docking.command:lidar", "lidar",
-            "Stream the docking camera on every kernel, by every way from frames to ranges (docs/lidar.md).",
+            "Stream the docking camera on every kernel, by every way from frames to ranges (docs/docking/lidar.md).",
         ),
     ),
     instruments=(

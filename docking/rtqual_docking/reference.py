@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""docs/telecommands.md, made from the definition: `python -m rtqual_docking.reference > docs/telecommands.md`."""
+"""Prints docs/docking/telecommands.md, made from the definition: `python -m rtqual_docking.reference` does it."""
 
 from collections.abc import Iterable, Sequence
 

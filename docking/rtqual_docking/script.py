@@ -9,7 +9,7 @@ STREAM, EMULATOR, GROUND, CHASER = "ds325-stream", "ds325-emulator", "rtqual-gro
 RING_MODULE, DRIVER_MODULE, DMABUF_MODULE = "ds325-ring.ko", "ds325-usb.ko", "ds325-dmabuf.ko"
 MODULES_AT = "/lib/rtqual"  # in the guest
 UVC_NODE, RING_NODE = "/dev/video0", "/dev/ds325-0"
-WORKERS_FIFO = 60  # of uvcvideo's workers, as one should fly it (docs/lidar.md)
+WORKERS_FIFO = 60  # of uvcvideo's workers, as one should fly it (docs/docking/lidar.md)
 INTERRUPTS_FIFO = 50  # as PREEMPT_RT has it
 # USB 2.0 carries 40 MB/s of frames: at once, one would hold up the CPU that stands for the bus.
 ON_BUS = f"--stamp --bus 40 --interrupts {INTERRUPTS_FIFO}"

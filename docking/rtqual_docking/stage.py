@@ -30,5 +30,5 @@ def check(mission: Mission, scale: str) -> None:
         known = ", ".join(name for name in all_instruments() if name.startswith(PREFIX))
         raise BadInput(
             f"{mission.path or mission.mission.name}: scale {scale!r} streams from no camera: name one of {known} "
-            "in a plan of the scale (docs/lidar.md)"
+            "in a plan of the scale (docs/docking/lidar.md)"
         )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The docking camera's frames to ranges: one instrument for each way (docs/lidar.md). The camera is the software one.
+"""The docking camera's frames to ranges: one instrument a way (docs/docking/lidar.md). The camera is the software one.
 
 range               from a frame's end, as the camera handed it to the USB host, to its ranges
 last transfer to range    of the driver, which knows no other end of a frame

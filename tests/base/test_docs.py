@@ -9,7 +9,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-PAGES = sorted([*DOCS.glob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"])
+LISTED = [page for page in DOCS.rglob("*.md") if page.parent != DOCS / "changes"]
+PAGES = sorted([*LISTED, ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"])
 FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 
 
@@ -20,7 +21,7 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings} | {*named}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_to_files_and_headings(page: Path) -> None:
     dead = []
     for target in re.findall(r"\]\(([^)\s]+)\)", FENCED.sub("", page.read_text())):
@@ -36,7 +37,7 @@ def test_links_lead_to_files_and_headings(page: Path) -> None:
 @pytest.mark.parametrize("listing", ["docs/index.md", "mkdocs.yml"])
 def test_every_page_is_listed(listing: str) -> None:
     text = (ROOT / listing).read_text()
-    pages = {page.name for page in DOCS.glob("*.md")} - {"index.md"}
+    pages = {str(page.relative_to(DOCS)) for page in LISTED} - {"index.md"}
     assert {page for page in pages if not re.search(rf"[(\s]{re.escape(page)}\b", text)} == set()
 
 

@@ -47,6 +47,6 @@ def test_mutated_inputs_are_taken_or_refused(tmp_path: Path) -> None:
 
 @pytest.mark.manual
 def test_half_a_million_mutated_inputs() -> None:
-    """Its last figures stand in docs/attacks.md, with those of the importers."""
+    """Its last figures stand in docs/verification/attacks.md, with those of the importers."""
     with scratch(Path("/dev/shm")) as folder:  # noqa: S108 - files that change half a million times
         print(f"\n{fuzz(3, 500_000, folder)}")

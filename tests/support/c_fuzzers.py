@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The fuzzers of what our C programs parse (tests/support/fuzz): what each is for, how it is run, what it reached.
 
-`make fuzz` runs them all at the size of docs/attacks.md and prints the table that stands there."""
+`make fuzz` runs them all at the size of docs/verification/attacks.md and prints the table that stands there."""
 
 import json
 import os

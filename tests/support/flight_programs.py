@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 FLIGHT, DS325 = ROOT / "docking/flight", ROOT / "docking/camera/ds325"
 WIDTH, HEIGHT = 320, 240
 FRAME_BYTES = WIDTH * HEIGHT * 4
-TURN_MM = 299_792_458 / (2 * 50e6) * 1000  # docs/emulator.md: range of a whole turn at 50 MHz
+TURN_MM = 299_792_458 / (2 * 50e6) * 1000  # docs/docking/emulator.md: range of a whole turn at 50 MHz
 
 Words = npt.NDArray[np.int16]
 

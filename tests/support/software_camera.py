@@ -25,7 +25,7 @@ def programs() -> Path:
 
 
 def directions() -> Floats:
-    """The unit vectors of docs/emulator.md, (240, 320, 3)."""
+    """The unit vectors of docs/docking/emulator.md, (240, 320, 3)."""
     fx, fy = 160 / np.tan(np.radians(37)), 120 / np.tan(np.radians(29))
     x, y = np.meshgrid((np.arange(WIDTH) - 159.5) / fx, (np.arange(HEIGHT) - 119.5) / fy)
     rays = np.stack([x, y, np.ones_like(x)], axis=-1)

@@ -37,7 +37,7 @@ def test_the_pose_fuzzer_stays_on_the_target(tmp_path: Path) -> None:
     assert found >= 3
 
 
-@pytest.mark.manual  # 5 minutes of CPU; docs/attacks.md has the figures of the last time
+@pytest.mark.manual  # 5 minutes of CPU; docs/verification/attacks.md has the figures of the last time
 def test_a_million_inputs(capsys: pytest.CaptureFixture[str]) -> None:
     assert main() == 0
     total = re.search(r"^([\d,]+) inputs, no fault", capsys.readouterr().out, re.MULTILINE)

@@ -3,7 +3,7 @@
  * A driver for the DS325 that hands out ranges, not frames: bulk transfers are decoded where the host controller put
  * them, straight into a ring that programs map. No raw frame is copied.
  *
- * The camera streams while its node is open. docs/camera-driver.md.
+ * The camera streams while its node is open. docs/docking/camera-driver.md.
  */
 #include <linux/kthread.h>
 #include <linux/module.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /* From I and Q to ranges. All ways to decode give the same bits; they differ in how many instructions they take.
- * What the words and the camera frame mean: docs/emulator.md. Nothing here allocates.
+ * What the words and the camera frame mean: docs/docking/emulator.md. Nothing here allocates.
  */
 #ifndef DS325_DECODE_H
 #define DS325_DECODE_H

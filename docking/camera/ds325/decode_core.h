@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /* The arithmetic of one pixel, in integers and without a library: the reference that the vector code equals bit by bit.
- * User space and kernel modules compile the same text. docs/lidar.md derives it and states its error.
+ * User space and kernel modules compile the same text. docs/docking/lidar.md derives it and states its error.
  */
 #ifndef DS325_DECODE_CORE_H
 #define DS325_DECODE_CORE_H

@@ -3,7 +3,7 @@
  *
  * A frame is announced as YUYV of 640 x 240. It holds 320 x 240 pixels of two signed 16-bit little-endian words, I and
  * Q, in rows from the top, pixels from the left. Eight pixels lie in 32 bytes: their eight words I, then their eight
- * words Q. docs/emulator.md defines the words and the camera frame.
+ * words Q. docs/docking/emulator.md defines the words and the camera frame.
  */
 #ifndef DS325_FORMAT_H
 #define DS325_FORMAT_H

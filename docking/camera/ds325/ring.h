@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /* A ring of decoded frames in memory that one writer (a kernel module) and any number of readers share. This is the
- * ABI: the layout, who writes what in which order, and what waiting means. docs/lidar.md explains it.
+ * ABI: the layout, who writes what in which order, and what waiting means. docs/docking/lidar.md explains it.
  *
  * The mapping is one header page and `slots` slots. Frame number n (0, 1, 2 ... as published) lies in slot n % slots
  * until frame n + slots is written over it. The writer never waits: it knows of no reader. A reader that is too slow

@@ -142,7 +142,7 @@ const struct program program = {
 	.name = "ds325-emulator",
 	.synopsis = "ds325-emulator --write=FILE [--KEY=VALUE]...\n"
 		    "ds325-emulator --attach | --listen=[ADDRESS:]PORT [--KEY=VALUE]...\n",
-	.notes = "docs/emulator.md explains them.\n",
+	.notes = "docs/docking/emulator.md explains them.\n",
 	.tables = { frame_keys, file_keys, device_keys },
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Vectors in metres, unit quaternions, and the target's pose: its frame in the camera's frame (docs/emulator.md). */
+/* Vectors in metres, unit quaternions, and the target's pose: its frame in the camera's frame (docs/docking/emulator.md). */
 #ifndef EMULATOR_POSE_H
 #define EMULATOR_POSE_H
 

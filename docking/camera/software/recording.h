@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes frames, writes them to files and reads them: FILE, FILE.truth, FILE.range (docs/emulator.md). */
+/* Makes frames, writes them to files and reads them: FILE, FILE.truth, FILE.range (docs/docking/emulator.md). */
 #ifndef EMULATOR_RECORDING_H
 #define EMULATOR_RECORDING_H
 

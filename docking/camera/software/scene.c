@@ -3,7 +3,7 @@
 
 #include "scene.h"
 
-/* Metres, target frame; docs/emulator.md has the table. */
+/* Metres, target frame; docs/docking/emulator.md has the table. */
 static const struct box boxes[] = {
 	{ { -0.150, -0.170, 0.000 }, { 0.150, 0.170, 0.100 } },   /* body */
 	{ { 0.060, -0.047, -0.015 }, { 0.084, -0.023, 0.000 } },  /* key A */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes a pixel's words I and Q from what it sees: amplitude, phase, noise, saturation (docs/emulator.md, "Noise"). */
+/* Makes a pixel's words I and Q from what it sees: amplitude, phase, noise, saturation (docs/docking/emulator.md). */
 #ifndef EMULATOR_SENSOR_H
 #define EMULATOR_SENSOR_H
 

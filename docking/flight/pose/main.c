@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* ds325-pose: ranges and poses of the docking target from recorded frames (docs/pose.md), one line of JSON a frame. */
+/* ds325-pose: ranges and poses of the docking target from recorded frames (docs/docking/pose.md), one line of JSON a frame. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>

@@ -42,7 +42,7 @@ void pose_default_settings(struct pose_settings *settings)
 {
 	*settings = (struct pose_settings){
 		.noise_at_1m =
-			0.014, /* the emulator's, not verified (docs/emulator.md); shot noise: root of the light */
+			0.014, /* the emulator's, not verified (docs/docking/emulator.md); shot noise: root of the light */
 		.noise_floor = 0.0002, /* ranges come in whole millimetres: 0.3, hidden by noise but close by */
 		.range_bias = 0.003, /* a few kelvins' drift; the outline tells how much it is */
 		.edge_noise = 0.06,

@@ -92,7 +92,7 @@ struct pose_result {
 
 struct pose;
 
-/* A MirrorSat-sized body with a docking ring and a key beside it (docs/pose.md). */
+/* A MirrorSat-sized body with a docking ring and a key beside it (docs/docking/pose.md). */
 void pose_default_model(struct pose_model *model);
 /* 320 x 240 pixels, 74 x 58 degrees: the DS325's depth camera. */
 void pose_default_camera(struct pose_camera *camera);

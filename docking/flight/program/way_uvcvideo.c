@@ -6,7 +6,7 @@
 #include "world.h"
 
 enum {
-	REGISTER_EXPOSURE = 0x52, /* docs/emulator.md */
+	REGISTER_EXPOSURE = 0x52, /* docs/docking/emulator.md */
 	REGISTER_WRITE = 0x12,
 };
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Attempts to have a verdict say more than its records do; docs/attacks.md lists them."""
+"""Attempts to have a verdict say more than its records do; docs/verification/attacks.md lists them."""
 
 import json
 import math

@@ -182,5 +182,5 @@ def test_a_few_kills_lose_nothing_and_leave_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.manual
 def test_a_hundred_kills_lose_nothing_and_leave_nothing(tmp_path: Path) -> None:
-    """About 20 minutes. Its last figures stand in docs/attacks.md."""
+    """About 20 minutes. Its last figures stand in docs/verification/attacks.md."""
     storm(tmp_path, 100, seed=2)

@@ -21,7 +21,7 @@ def test_the_installed_definition_is_the_source() -> None:
 
 
 def test_the_reference_page_is_current() -> None:
-    assert (ROOT / "docs/telecommands.md").read_text() == page(parse(TEXT, "packets.toml"))
+    assert (ROOT / "docs/docking/telecommands.md").read_text() == page(parse(TEXT, "packets.toml"))
 
 
 @pytest.mark.parametrize(

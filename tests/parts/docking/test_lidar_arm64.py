@@ -28,7 +28,7 @@ def test_ranges_faults_and_replugs_are_those_of_the_pc(tmp_path: Path) -> None:
     for name, copies in WAYS.items():
         assert (told[name]["frames_checked"], told[name]["frames_lost"]) == (120, 0)
         assert told[name]["raw_copies"] == copies
-        # Six frames of search, and one of which way round the target is (docs/pose.md); a pose of every other.
+        # Six frames of search, and one of which way round the target is (docs/docking/pose.md); a pose of every other.
         poses = [told[name][f"poses_{status}"] for status in ("not_found", "degenerate", "valid")]
         assert poses == [6, 1, 53]
     assert_costs_through_uvcvideo(told["lidar-faults"])

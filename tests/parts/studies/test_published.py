@@ -88,7 +88,7 @@ def test_every_sentence_is_judged_or_says_why_not() -> None:
 
 
 def test_the_document_is_what_the_audit_writes() -> None:
-    assert (ROOT / "docs" / "published-audit.md").read_text() == document()
+    assert (ROOT / "docs/verification/published-audit.md").read_text() == document()
 
 
 # Figures as printed

@@ -138,7 +138,7 @@ class Fault(Table):
     camera: (
         Annotated[str, *matching(r"[a-z]+(@\d{1,9})?(:\d{1,7})?", "a fault of the camera, as 'unplug:500'")] | None
     ) = None
-    """Of the software camera (docs/emulator.md), as "unplug:500"."""
+    """Of the software camera (docs/docking/emulator.md), as "unplug:500"."""
     signal: Literal["KILL", "STOP", "CONT"] | None = None
     """To the flight program. After KILL it is started again, as by the board's first process."""
     link: Literal["close", "open"] | None = None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The audits as one document: docs/published-audit.md is that of all studies, word for word."""
+"""The audits as one document: docs/verification/published-audit.md is that of all studies, word for word."""
 
 from rtqual.parts.studies.audit import audit
 from rtqual.parts.studies.catalogue import Choice, studies, study

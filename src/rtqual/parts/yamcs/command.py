@@ -17,7 +17,7 @@ def ground(
     web_port: int = 8090,
     as_json: Json = False,
 ) -> int:
-    """Write what Yamcs needs to be the flight program's ground, and print how to start it (docs/ground.md).
+    """Write what Yamcs needs to be the flight program's ground, and how to start it (docs/docking/ground.md).
 
     Parameters
     ----------

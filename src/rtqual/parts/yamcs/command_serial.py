@@ -10,7 +10,7 @@ from rtqual.face.commands.app import tell
 
 
 def serial(line: str, /, *, port: int = 10025, baud: int = 115200) -> int:
-    """Carry a serial line of the flight program to a TCP port, for Yamcs and other grounds (docs/ground.md).
+    """Carry the flight program's serial line to a TCP port, for Yamcs and others (docs/docking/ground.md).
 
     Parameters
     ----------

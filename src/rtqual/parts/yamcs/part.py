@@ -10,13 +10,13 @@ PART = Part(
             60,
             "rtqual.parts.yamcs.command:ground",
             "ground",
-            "Write what Yamcs needs to be the flight program's ground, and print how to start it (docs/ground.md).",
+            "Write what Yamcs needs to be the flight program's ground, and how to start it (docs/docking/ground.md).",
         ),
         Command(
             70,
             "rtqual.parts.yamcs.command_serial:serial",
             "serial",
-            "Carry a serial line of the flight program to a TCP port, for Yamcs and other grounds (docs/ground.md).",
+            "Carry the flight program's serial line to a TCP port, for Yamcs and others (docs/docking/ground.md).",
         ),
     ),
 )

@@ -49,7 +49,7 @@ VERIFIED = (
     (
         "What strangers' files can do",
         "A million mutated inputs for the parsers in C, with sanitizers; a list of attacks with a test each",
-        "docs/attacks.md, with what is not answered yet",
+        "docs/verification/attacks.md, with what is not answered yet",
     ),
     (
         "Explanations of late samples",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The emulator's frames against the contract of docs/emulator.md, computed a second time here."""
+"""The emulator's frames against the contract of docs/docking/emulator.md, computed a second time here."""
 
 import os
 import subprocess

@@ -26,7 +26,7 @@ from support.flight_programs import (
 )
 
 SATURATED = 32002
-PHASE_ERROR_MM = 0.13  # docs/lidar.md
+PHASE_ERROR_MM = 0.13  # docs/docking/lidar.md
 FX, FY, CX, CY = 160 / np.tan(np.radians(37)), 120 / np.tan(np.radians(29)), 159.5, 119.5
 
 Ranges = npt.NDArray[np.uint16]
@@ -95,7 +95,7 @@ def test_neon_agrees_too() -> None:
 
 
 def test_ranges_are_those_of_the_contract(tmp_path: Path) -> None:
-    """docs/emulator.md, computed here in floating point."""
+    """docs/docking/emulator.md, computed here in floating point."""
     i, q = scene()
     ranges, phases, amplitudes = decoded(tmp_path / "frame", packed(i, q))
     amplitude = np.hypot(i.astype(float), q)

@@ -229,7 +229,7 @@ def test_the_grid_without_amplitudes() -> None:
 
 @pytest.mark.full
 def test_the_grid() -> None:
-    """144 flights, 30 s: the goals, as far as so few frames tell (docs/pose.md has the whole grid)."""
+    """144 flights, 30 s: the goals, as far as so few frames tell (docs/docking/pose.md has the whole grid)."""
     flights = [flight(77, number, 18) for number in range(144)]
     grid = fly(flights, 2)
     all_of_them = honesty(grid.rows)
