@@ -56,9 +56,9 @@ def test_what_a_cell_runs_stands_in_its_inputs(mission: Path) -> None:
 
 def test_nothing_runs_until_the_user_lets_it(mission: Path) -> None:
     with pytest.raises(BadInput, match=r"own.toml: runs programs that are not rtqual's .*--run-programs"):
-        trusted.require(_inputs(mission), "own.toml")
-    trusted.require(_inputs(mission), "own.toml", lets=True)
-    trusted.require(_inputs(mission), "own.toml")
+        trusted.require(_inputs(mission), "own.toml", mission.parent)
+    trusted.require(_inputs(mission), "own.toml", mission.parent, lets=True)
+    trusted.require(_inputs(mission), "own.toml", mission.parent)
     for one in _inputs(mission):
         trusted.require_record(one, "record")
 
@@ -74,15 +74,15 @@ def test_nothing_runs_until_the_user_lets_it(mission: Path) -> None:
     ],
 )
 def test_a_byte_that_changes_is_asked_for_again(mission: Path, change: Callable[[Path], object]) -> None:
-    trusted.require(_inputs(mission), "own.toml", lets=True)
+    trusted.require(_inputs(mission), "own.toml", mission.parent, lets=True)
     change(mission.parent)
     with pytest.raises(BadInput, match="--run-programs"):
-        trusted.require(_inputs(mission), "own.toml")
+        trusted.require(_inputs(mission), "own.toml", mission.parent)
 
 
 def test_a_record_that_somebody_sent_runs_nothing(mission: Path) -> None:
     one = _inputs(mission)[0]
-    trusted.require([one], "own.toml", lets=True)
+    trusted.require([one], "own.toml", mission.parent, lets=True)
     changed = one.job | {"setup": [{"argv": ["sh", "-c", "rm -rf /"], "fifo": 0}]}
     with pytest.raises(BadInput, match="never let run here"):
         trusted.require_record(one.model_copy(update={"job": changed}), "records/x")

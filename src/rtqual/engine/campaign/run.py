@@ -133,7 +133,7 @@ class Campaign:
         where = str(self.mission.path or self.mission.mission.name)
         if own and self._cluster:
             raise BadInput(f"{where}: programs of its own are not handed out: run it without --cluster")
-        trusted.require(own, where, lets=self._run_programs)
+        trusted.require(own, where, self.mission.folder, lets=self._run_programs)
 
     def _after_a_look(self, keys: Mapping[Cell, Inputs], failures: Mapping[Group, str], watcher: Watcher) -> list[Cell]:
         """The further cells of a campaign that is not decided."""

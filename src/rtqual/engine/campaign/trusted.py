@@ -4,7 +4,7 @@
 What a run executes beside rtqual's and Debian's programs is known by the hash of its instrument, its parameters (which
 hold the mission's table and every file's sha256) and its job's command lines. `--run-programs` lets those of a mission
 run and notes their hashes; nothing else does. So a byte that changes is asked for again, and a folder that somebody
-sent runs nothing here.
+sent runs nothing here. Where the mission's files lie is noted too, for what makes runs again from the records.
 """
 
 import os
@@ -32,18 +32,18 @@ def _hash(inputs: Inputs) -> str:
     return digest([inputs.instrument, inputs.load, inputs.parameters, job])
 
 
-def require(every: Iterable[Inputs], where: str, *, lets: bool = False) -> None:
-    """Raises BadInput where a run executes what the user did not let run. `lets`: he does so now, once for all."""
+def require(every: Iterable[Inputs], where: str, folder: Path, *, lets: bool = False) -> None:
+    """Raises BadInput where a run executes what the user did not let run. `lets`: he does so now, once for all.
+    `folder`: of the mission."""
     wanted = {_hash(inputs): own_code(inputs) for inputs in every if own_code(inputs)}
     if not wanted:
         return
-    known = _known()
+    known, folder = _known(), folder.absolute()
     new = {sha256: name for sha256, name in wanted.items() if sha256 not in known}
     if new and not lets:
         names = listed(list(dict.fromkeys(new.values())))
         raise BadInput(f"{where}: runs programs that are not rtqual's ({names}): {_LETS}")
-    if new:
-        _note(new)
+    _note({sha256: name for sha256, name in wanted.items() if known.get(sha256) != str(folder)}, folder)
 
 
 def require_record(inputs: Inputs, where: str) -> None:
@@ -55,26 +55,35 @@ def require_record(inputs: Inputs, where: str) -> None:
         )
 
 
+def folder_of(inputs: Inputs) -> Path | None:
+    """Where the files of a recorded run's mission lay when it was let run last; None of a run without any."""
+    return Path(told) if own_code(inputs) and (told := _known().get(_hash(inputs))) else None
+
+
 def _file() -> Path:
     base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local/state"
     return Path(base) / "rtqual" / "run-programs"
 
 
-def _known() -> frozenset[str]:
+def _known() -> dict[str, str]:
+    """Hashes, and the folder of each."""
     try:
         with _file().open() as file:
-            return frozenset(line.partition(" ")[0] for line in file.read(_LARGEST_B).splitlines())
+            lines = (line.partition("\t") for line in file.read(_LARGEST_B).splitlines())
+            return {told.partition(" ")[0]: folder for told, _, folder in lines}
     except FileNotFoundError:
-        return frozenset()
+        return {}
     except (OSError, UnicodeDecodeError) as error:
         raise RunFailed(f"{_file()}: cannot be read ({error}): delete it") from None
 
 
-def _note(new: dict[str, str]) -> None:
+def _note(new: dict[str, str], folder: Path) -> None:
+    if not new:
+        return
     file = _file()
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         with os.fdopen(os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "w") as out:
-            out.writelines(f"{sha256} {name}\n" for sha256, name in sorted(new.items()))
+            out.writelines(f"{sha256} {name}\t{folder}\n" for sha256, name in sorted(new.items()))
     except OSError as error:
         raise RunFailed(f"{file}: cannot be written: {error.strerror}") from None

@@ -269,6 +269,7 @@ class Mission(Table):
     """How much to measure, one [scale.NAME] each; "demo" is the one used unless another is asked for."""
 
     _path: Path | None = PrivateAttr(None)
+    _folder: Path | None = PrivateAttr(None)
     _sha256: str = PrivateAttr("")
     _is_derived: bool = PrivateAttr(False)
 
@@ -293,6 +294,12 @@ class Mission(Table):
         derived._path, derived._sha256, derived._is_derived = mission.path, mission.sha256, True
         return derived
 
+    def lying_in(self, folder: Path) -> "Mission":
+        """This mission, a copy of one whose paths are relative to that folder."""
+        moved = self.model_copy()
+        moved._folder = folder
+        return moved
+
     def instrument(self, name: str) -> Instrument:
         """Return what the mission calls so: one that parts bring, or a program of its own."""
         return all_instruments()[name]
@@ -305,7 +312,7 @@ class Mission(Table):
     @property
     def folder(self) -> Path:
         """What the paths in it are relative to."""
-        return self.path.parent if self.path else Path()
+        return self._folder or (self.path.parent if self.path else Path())
 
     def scale(self, name: str = DEFAULT_SCALE) -> Scale:
         """The scale of that name. Raises BadInput with the names there are."""

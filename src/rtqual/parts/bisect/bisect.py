@@ -20,13 +20,11 @@ from rtqual.base import unlinked
 from rtqual.base.errors import BadInput, RunFailed, damaged
 from rtqual.base.scratch import scratch
 from rtqual.base.units import format_duration
-from rtqual.engine.analysis.figure.pool import pool_runs
-from rtqual.engine.analysis.figure.statistics import evaluate
 from rtqual.engine.campaign import folder as kept
 from rtqual.engine.campaign.run import Campaign, Watcher
 from rtqual.engine.mission import Candidate
 from rtqual.parts.bisect.axis import Packages, Settings, axis_of
-from rtqual.parts.bisect.ends import Ends
+from rtqual.parts.bisect.ends import Ends, figure
 from rtqual.parts.bisect.isolate import at_most, halved, isolate, turning
 from rtqual.protocols.record.schema import Record, digest
 from rtqual.protocols.record.store import Store, read
@@ -178,7 +176,7 @@ class _Bisecting:
 
     def __post_init__(self) -> None:
         ends = self.ends
-        self._value(ends.good.records[0])  # before anything is built
+        figure(ends.good.records[0], ends.asked.statistic)  # before anything is built
         told = [ends.asked.statistic, [cell.seed for cell in ends.cells], self.axis.changes]
         told += [[record.manifest.hash for record in end.records] for end in (ends.good, ends.bad)]
         self._of = digest(told)
@@ -221,9 +219,9 @@ class _Bisecting:
         return f"{step} of at most {most}" + (f", at most {format_duration(left_s)} left" if left_s else "")
 
     def _told(self, names: tuple[str, ...], candidate: str, records: Sequence[Record]) -> Step:
-        values = tuple(self._value(record) for record in records)
-        samples = sum(series.total for record in records for series in record.series)
-        return Step(names, candidate, samples, values, records=tuple(records))
+        drawn = [figure(record, self.ends.asked.statistic) for record in records]
+        samples = sum(run.samples for run in drawn)
+        return Step(names, candidate, samples, tuple(run.value for run in drawn), records=tuple(records))
 
     def _again(self, before: _Measured) -> list[Record]:
         """The records of a step that was measured; nothing where they are not all there, as they were."""
@@ -261,14 +259,6 @@ class _Bisecting:
             if record.manifest.problems:
                 raise RunFailed(f"{candidate.name}, seed {record.inputs.seed}: {record.manifest.problems[0]}")
         return sorted((one for one in result.records if not one.manifest.repeat), key=lambda one: one.inputs.seed)
-
-    def _value(self, record: Record) -> float:
-        pool, statistic = pool_runs([record.series]), self.ends.asked.statistic
-        values = evaluate(pool) if pool else {}
-        if pool is None or statistic not in values:
-            given = ", ".join(values) or "none"
-            raise BadInput(f"--statistic {statistic}: not of a run of {record.inputs.instrument}; it gives {given}")
-        return values[statistic]
 
     def _name(self, record: Record) -> str:
         return self._store.path(record.inputs.key(), record.manifest.repeat).name

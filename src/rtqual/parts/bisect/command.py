@@ -37,7 +37,8 @@ def bisect(
     bad
         The one with the higher figure, likewise.
     statistic
-        What is compared: the median over the runs of each run's max, p99, p99.9, avg...
+        What is compared: the median over the runs of each run's max, p99, p99.9, avg..., of its first series unless
+        another's name stands before ("tick response p99"); or of a figure that each run gives once ("tick missed").
     load
         The load they were measured under, where that were several.
     instrument

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 """The two ends of a bisection: candidates of finished campaigns, what they measured alike, and in what they differ."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rtqual.base.errors import BadInput
 from rtqual.base.words import listed
+from rtqual.engine.analysis.figure.pool import pool_runs
+from rtqual.engine.analysis.figure.statistics import evaluate
 from rtqual.engine.campaign import folder as kept
 from rtqual.engine.campaign import trusted
 from rtqual.engine.campaign.cell import Cell
@@ -67,7 +69,32 @@ class Ends:
 
     @property
     def unit(self) -> str:
-        return self.good.records[0].series[0].info.unit
+        return figure(self.good.records[0], self.asked.statistic).unit
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A figure of a run, of so many samples."""
+
+    value: float
+    unit: str
+    samples: int
+
+
+def figure(record: Record, statistic: str) -> Drawn:
+    """A scalar of a run, or a statistic: of its first series unless it begins with another's name. Raises BadInput."""
+    if scalar := record.manifest.scalars.get(statistic):
+        return Drawn(scalar.value, scalar.unit, 1)
+    names = list(dict.fromkeys(series.info.name for series in record.series))
+    of, _, plain = statistic.rpartition(" ")
+    some = [series for series in record.series if series.info.name == (of or names[0])]
+    pool = pool_runs([some]) if some else None
+    values = evaluate(pool) if pool else {}
+    if pool is None or plain not in values:
+        given = ", ".join(values) or f"statistics of {listed(names)}"
+        also = f", and {listed([*record.manifest.scalars])}" if record.manifest.scalars else ""
+        raise BadInput(f"--statistic {statistic}: not of a run of {record.inputs.instrument}; it gives {given}{also}")
+    return Drawn(values[plain], pool.unit, sum(series.total for series in some))
 
 
 def ends_of(good: str, bad: str, asked: Asked) -> Ends:
@@ -101,7 +128,7 @@ def _end(text: str, asked: Asked) -> End:
         folder, colon, name = text.rpartition(":")
     if not Path(folder).is_dir():
         raise BadInput(f"{text}: there is no such folder: give a campaign's, as out/docking-demo:debian")
-    campaign = kept.load(Path(folder))
+    campaign = _with_files(kept.load(Path(folder)), asked)
     measured = [record for record in campaign.result.records if record.inputs.instrument == asked.instrument]
     measured = [
         record for record in measured if asked.load in (None, record.inputs.load) and not record.manifest.repeat
@@ -123,6 +150,14 @@ def _end(text: str, asked: Asked) -> End:
     records = tuple(record for record in measured if record.inputs.candidate == candidate.name)
     cpus = min(record.inputs.cpus for record in records)
     return End(campaign, candidate, tuple(_sound(record) for record in records if record.inputs.cpus == cpus))
+
+
+def _with_files(campaign: kept.Kept, asked: Asked) -> kept.Kept:
+    """Where the mission's own files lie: its copy in the campaign's folder names them as the mission did."""
+    measured = [record.inputs for record in campaign.result.records if record.inputs.instrument == asked.instrument]
+    folders = map(trusted.folder_of, measured)
+    folder = next((folder for folder in folders if folder), None)
+    return replace(campaign, mission=campaign.mission.lying_in(folder)) if folder else campaign
 
 
 def _sound(record: Record) -> Record:
