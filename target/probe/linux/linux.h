@@ -3,7 +3,11 @@
 #ifndef RTQUAL_LINUX_H
 #define RTQUAL_LINUX_H
 
+#include "battery.h"
 #include "port.h"
+
+/* Families that are no other system's. */
+extern const struct family linux_families[];
 
 /* PORT_LOW to PORT_HIGHEST are four priorities in a row; helpers that act as the kernel's timer run above them. */
 enum { HELPER_ABOVE_HIGH = 2, PRIORITY_LEAST = 3, PRIORITY_MOST = 97 };
@@ -22,6 +26,9 @@ enum { LINUX_CPUS_MOST = 1024 };
 bool linux_has_cpu(int cpu);
 /* The first of them: where benchmarks run by default, since figures of two threads compare only on one CPU. */
 int linux_first_cpu(void);
+
+/* A timerfd as a timer of port_timer_wait(), whether it is deferred or not. */
+enum port_status linux_open_timerfd(struct port_timer *timer);
 
 /* Is the kernel built with PREEMPT_RT? */
 bool linux_is_realtime(void);

@@ -22,11 +22,15 @@ struct command {
 	const char *out;
 };
 
+static const struct family *const tables[] = { battery, linux_families };
+enum { TABLES = sizeof(tables) / sizeof(tables[0]) };
+
 static const struct family *family_of(const char *name)
 {
-	for (const struct family *family = battery; family->name; family++)
-		if (!strcmp(family->name, name))
-			return family;
+	for (unsigned int i = 0; i < TABLES; i++)
+		for (const struct family *family = tables[i]; family->name; family++)
+			if (!strcmp(family->name, name))
+				return family;
 	die(BAD_INPUT, "%s is no family of benchmarks; `rtqual-probe list` names them", name);
 }
 
@@ -51,12 +55,13 @@ const struct program program = {
 
 static void list(void)
 {
-	for (const struct family *family = battery; family->name; family++) {
-		printf("%s: %u iterations, interval %llu ns\n", family->name, family->iterations,
-		       (unsigned long long)family->interval_ns);
-		for (const struct benchmark *one = family->benchmarks; one->name; one++)
-			printf("  %s\n", one->name);
-	}
+	for (unsigned int i = 0; i < TABLES; i++)
+		for (const struct family *family = tables[i]; family->name; family++) {
+			printf("%s: %u iterations, interval %llu ns\n", family->name, family->iterations,
+			       (unsigned long long)family->interval_ns);
+			for (const struct benchmark *one = family->benchmarks; one->name; one++)
+				printf("  %s\n", one->name);
+		}
 }
 
 static int run(struct command *command)

@@ -92,13 +92,20 @@ static enum port_status helper_ask(uint64_t due_ns)
 	return port_semaphore_post(&helper.asked);
 }
 
+enum port_status linux_open_timerfd(struct port_timer *timer)
+{
+	const int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+
+	*timer = (struct port_timer){ .path = PORT_PATH_SOFT_TIMER, .fd = fd };
+	return fd < 0 ? linux_fail(PORT_FAILED, "timerfd_create", errno) : PORT_OK;
+}
+
 static enum port_status open_soft(struct port_timer *timer)
 {
 	if (!linux_is_realtime())
 		return linux_fail(PORT_NOT_OFFERED,
 				  "without PREEMPT_RT every timer of user space expires in hard-interrupt context", 0);
-	timer->fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
-	return timer->fd < 0 ? linux_fail(PORT_FAILED, "timerfd_create", errno) : PORT_OK;
+	return linux_open_timerfd(timer);
 }
 
 static enum port_status wait_soft(int fd, uint64_t due_ns)

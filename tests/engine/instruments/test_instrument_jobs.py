@@ -96,8 +96,9 @@ def test_an_estimate_is_positive_and_no_shorter_under_load(name: str) -> None:
 
 
 def test_an_estimate_knows_what_the_probe_does_by_itself() -> None:
-    battery = (Path(__file__).parents[3] / "target/probe/battery/battery.c").read_text()
-    found = re.findall(r'^\t\{ "(\w+)", \w+, (\d+), (\d+) \* MS', battery, re.MULTILINE)
+    probe = Path(__file__).parents[3] / "target/probe"
+    tables = "".join((probe / name).read_text() for name in ("battery/battery.c", "linux/beside.c"))
+    found = re.findall(r'^\t\{ "(\w+)", \w+, (\d+), (\d+) \* MS', tables, re.MULTILINE)
     assert {name: (int(n), int(ms) * 10**6) for name, n, ms in found} == {
         name: (one.iterations, one.interval_ns) for name, one in COURSES.items()
     }

@@ -18,7 +18,7 @@ from rtqual.protocols.instrument.registry import all_instruments
 from rtqual.protocols.record.schema import Series
 from support.command import Run
 
-WAKEUP = all_instruments()["probe-wakeup"]
+WAKEUP, BESIDE = all_instruments()["probe-wakeup"], all_instruments()["probe-beside"]
 PROBE_LOOP = all_instruments()["probe-loop"]
 
 ROOT = Path(__file__).parents[3]
@@ -130,3 +130,21 @@ def test_the_table_of_mechanisms_has_every_cell(rtqual: Run, tmp_path: Path) -> 
     )
     assert float(told[1].split()[0]) >= 0.75  # of FreeRTOS; the 18 rows
     assert told[0].strip() == "18"
+
+
+@pytest.mark.guest
+def test_only_deferred_timers_wait_for_a_thread_of_middle_priority(
+    board: VirtualBoard, kernel: Callable[..., Kernel], tmp_path: Path
+) -> None:
+    """Of PREEMPT_RT those of timerfd and timer_create: its threads for them have a lower one."""
+    parameters = ProbeParameters(iterations=20)
+    boards = {"rt": board, "stock": VirtualBoard(kernel("debian"), Machine(), tmp_path / "scratch")}
+    job = BESIDE.job(parameters, cpus=1, seed=1)
+    outcomes = {name: of.run(job, seed=1, timeout_s=600) for name, of in boards.items()}
+    late = {
+        (name, series.info.name.partition(" ")[0]): int(np.median(samples(series)))
+        for name, outcome in outcomes.items()
+        for series in BESIDE.read(parameters, outcome, cpus=1).series
+    }
+    assert {key for key, ns in late.items() if ns > 200_000} == {("rt", "timerfd"), ("rt", "timer_create")}
+    assert max(ns for key, ns in late.items() if ns <= 200_000) < 50_000

@@ -17,7 +17,7 @@ from rtqual.engine.initramfs.contents import guest_file
 from rtqual.engine.instruments.probe.output import Benchmark, Output, Status, parse
 from rtqual.parts.studies.catalogue import studies
 from support.built import built
-from support.probe_sources import FAMILIES, PROBE
+from support.probe_sources import FAMILIES, LINUX_ONLY, PROBE
 from support.real_tools import need, needs_fifo
 
 ROOT = Path(__file__).parents[3]
@@ -31,6 +31,7 @@ MECHANISMS = {
 }  # fmt: skip
 OPENING = {
     "loop": {"socket", "bind", "getsockname", "connect", "timerfd_create", "clone", "close", "rt_sigprocmask"},
+    LINUX_ONLY: {"timer_settime", "rt_sigtimedwait"},
     "primitives": {"gettid", "open", "fcntl", "close"},  # the priority that the inversion's mutex lends, in /proc
 }
 
@@ -91,7 +92,7 @@ def test_the_static_probe_is_small(probe: Path) -> None:
 
 @pytest.mark.guest
 @needs_fifo
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", [*FAMILIES, LINUX_ONLY])
 @pytest.mark.parametrize("sanitizer", SANITIZERS)
 def test_no_sanitizer_finds_a_fault(sanitized: Callable[[str], Path], sanitizer: str, family: str) -> None:
     output = result(sanitized(sanitizer), family, "iterations=3")
@@ -99,7 +100,7 @@ def test_no_sanitizer_finds_a_fault(sanitized: Callable[[str], Path], sanitizer:
 
 
 @needs_fifo
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", [*FAMILIES, LINUX_ONLY])
 def test_a_family_gives_all_its_samples_without_a_fault(probe: Path, family: str, tmp_path: Path) -> None:
     out = tmp_path / "result"
     done = run(probe, family, "iterations=20", "seed=7", f"out={out}")
@@ -204,7 +205,7 @@ def test_on_one_cpu_nothing_streams_memory(probe: Path) -> None:
 
 @needs_fifo
 @pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed here: apt-get install strace")
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", [*FAMILIES, LINUX_ONLY])
 def test_measured_threads_ask_the_kernel_for_nothing_but_the_mechanism(
     probe: Path, family: str, tmp_path: Path
 ) -> None:

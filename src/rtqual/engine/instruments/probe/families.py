@@ -138,6 +138,7 @@ FAMILIES = {
     "primitives": "Cost of the system's primitives",
     "loop": "Control loop of sensor, estimator, control and actuator tasks",
     MEMORY: "Control loop while other CPUs stream memory",
+    "beside": "Wake-ups by each of Linux's timers beside a thread of middle priority",
 }
 _IN_KERNEL_SPACE = {
     "wakeup": "Wake-up latency of a periodic real-time thread, in kernel space",
@@ -166,6 +167,7 @@ COURSES = {
     "primitives": Course(500, intervals=7, share=0.07),  # six of the workload rows; all others take about one
     "loop": Course(1_000, 4_000_000, intervals=5, share=0.13),
     MEMORY: Course(1_000, 4_000_000, intervals=4, share=0.3),
+    "beside": Course(1_000, intervals=3, share=0.17),  # target/probe/linux/beside.c
 }
 
 
