@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * rtqual-here: run a program on this machine among files that are laid over its own, and note by the kernel's tracepoints
- * what the program's threads wait for.
+ * rtqual-here: run a program, and note by the kernel's tracepoints what its threads wait for; on this machine, among files
+ * that are laid over its own.
  *
- *   rtqual-here --root FOLDER [--trace FILE --kib N] -- COMMAND [ARG...]
+ *   rtqual-here [--root FOLDER] [--trace FILE --kib N] -- COMMAND [ARG...]
  *
- * The command runs in a mount namespace of its own: FOLDER/laid over the machine's root, what it writes in memory, gone
- * when it ends. FOLDER/rw and FOLDER/root are mounted on.
+ * With --root the command runs in a mount namespace of its own: FOLDER/laid over the machine's root, what it writes in
+ * memory, gone when it ends. FOLDER/rw and FOLDER/root are mounted on.
  *
  * Two instances of ftrace, by CLOCK_MONOTONIC: `own` has what the threads below the command do and what is done to them
  * (set_event_pid with event-fork), `due` the timers that wake threads, whomever they interrupt. FILE gets lines: `pid`, of
@@ -350,11 +350,12 @@ int main(int argc, char **argv)
 		else
 			break;
 	}
-	if (at + 1 >= argc || strcmp(argv[at], "--") || !root || strlen(root) > PATH / 2) {
-		fputs("usage: rtqual-here --root FOLDER [--trace FILE --kib N] -- COMMAND [ARG...]\n", stderr);
+	if (at + 1 >= argc || strcmp(argv[at], "--") || (root && strlen(root) > PATH / 2)) {
+		fputs("usage: rtqual-here [--root FOLDER] [--trace FILE --kib N] -- COMMAND [ARG...]\n", stderr);
 		return FAILED;
 	}
-	enter(root);
+	if (root)
+		enter(root);
 	if (trace)
 		make_instances(kib);
 	pid = fork();

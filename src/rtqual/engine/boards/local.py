@@ -12,7 +12,7 @@ import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -82,13 +82,15 @@ class LocalBoard(Board):
         with scratch(parent) as work, scratch() as place, self._laid() as root:
             kept = place / "kept"
             kept.mkdir()
-            job = here.among(job, root) if root else job
-            files = _Steps(work, kept, started + timeout_s).run(job, seed)
-            files |= {f"file.{n}": (work / n).read_text() for n in job.collect if (work / n).exists()}
+            among = here.among(job, root) if root else job
+            files = _Steps(work, kept, started + timeout_s).run(among, seed)
+            files |= {f"file.{n}": (work / n).read_text() for n in among.collect if (work / n).exists()}
         stolen = _stolen_since(stolen_ticks)
         jobscript.check(job, files, _WHERE)
         wall_s = time.monotonic() - started
-        return jobscript.outcome(files, facts() | at_rest | stolen, console="", wall_s=wall_s, command=job.measure.argv)
+        told = facts() | at_rest | stolen
+        found = jobscript.outcome(files, told, console="", wall_s=wall_s, command=among.measure.argv)
+        return replace(found, facts={**told, **here.unseen(job, found)})
 
     @contextmanager
     def _laid(self) -> Iterator[Path | None]:

@@ -17,7 +17,8 @@ from rtqual.engine.initramfs.contents import TOOL_PACKAGES, guest_file
 
 # Always there, so that another plan makes no other candidate; programs beyond these come along where they are needed.
 _PROGRAMS = ("cyclictest", "hackbench", "dropbear", "dropbearconvert")
-_OWN = {"amd64": ("rtqual-agent", "rtqual-probe"), "arm64": ("rtqual-agent", "rtqual-probe", "rtqual-firmware")}
+_EACH = ("rtqual-agent", "rtqual-here", "rtqual-probe")
+_OWN = {"amd64": _EACH, "arm64": (*_EACH, "rtqual-firmware")}
 # The boot partition, the network and the watchdog of boards that were thought of, by their modules' names.
 _STORAGE = ("virtio_pci", "virtio_blk", "vfat", "nls_cp437", "nls_ascii", "nls_utf8", "efivarfs")
 _BOARDS = ("mmc_block", "sdhci_iproc", "bcm2835", "usb_storage", "sd_mod", "xhci_pci")

@@ -132,22 +132,32 @@ def _of_jobs(program: Program, outcome: Outcome, report: Report) -> Measurement:
     if LOG not in outcome.files:
         why = outcome.facts.get(NOT_SEEN, "this board does not note the jobs of programs")
         return Measurement(absent={f"{task.name} response": why for task in program.tasks})
-    architecture = next(
-        (architecture for architecture in ARCHITECTURES if architecture.name == outcome.facts.get(PROCESSOR)), AMD64
+    return judged(program, read(outcome.files[LOG], processor_of(outcome)), report, _ticks(outcome))
+
+
+def processor_of(outcome: Outcome) -> Architecture:
+    """Whose system calls were noted: of the board, or of this machine."""
+    named = outcome.facts.get(PROCESSOR)
+    return next((architecture for architecture in ARCHITECTURES if architecture.name == named), None) or (
+        of_this_machine() if TRACE in outcome.files else AMD64
     )
+
+
+def _ticks(outcome: Outcome) -> int:
+    """Of the kernel, a second; 0 where that is not known."""
     ticks = outcome.facts.get(TICKS, "")
-    trace = read(outcome.files[LOG], architecture)
-    return judged(program, trace, report, int(ticks) if ticks.isdecimal() else 0)
+    return int(ticks) if ticks.isdecimal() else 0
 
 
 def _traced(program: Program, outcome: Outcome) -> Measurement:
-    """Of the run that the kernel's tracer watched (engine/boards/here.py)."""
+    """Of the run that the kernel's tracer watched (here.py of engine/boards)."""
     report = read_report(outcome.files.get(f"{TRACED}.report", ""))
     if report.exit is None and report.signal is None:
         why = clean(last_line(outcome.stderr)) or "the program did not run a second time"
         return Measurement(absent={f"{task.name} response": f"no tracer watched: {why}" for task in program.tasks})
-    architecture = of_this_machine()
-    measured = judged(program, read(as_log(outcome.files[TRACE], architecture), architecture), report)
+    architecture = processor_of(outcome)
+    trace = read(as_log(outcome.files[TRACE], architecture), architecture)
+    measured = judged(program, trace, report, _ticks(outcome))
     caution = "its jobs were watched by the kernel's tracer, which makes them later than they are by themselves"
     return replace(measured, cautions=(*measured.cautions, caution))
 

@@ -8,20 +8,19 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
 
-from rtqual.base.architecture import AMD64, ARCHITECTURES
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.base.scratch import scratch
 from rtqual.base.units import format_ns
 from rtqual.base.words import clean
 from rtqual.engine.boards.here import TRACE, TRACED
-from rtqual.engine.boards.jobs import LOG, NOT_SEEN, PROCESSOR
+from rtqual.engine.boards.jobs import LOG, NOT_SEEN
 from rtqual.engine.campaign import trusted
 from rtqual.engine.campaign.cell import Cell
 from rtqual.engine.campaign.plan import own_parameters
 from rtqual.engine.campaign.prepared import Prepared
 from rtqual.engine.mission import Mission, Program
-from rtqual.parts.programs.ftrace import as_log, of_this_machine
-from rtqual.parts.programs.instrument import require_whole
+from rtqual.parts.programs.ftrace import as_log
+from rtqual.parts.programs.instrument import processor_of, require_whole
 from rtqual.parts.programs.jobs import Job, jobs, release_point
 from rtqual.parts.programs.report import NAME, read_report
 from rtqual.parts.programs.trace import Point, Thread, Trace, read
@@ -76,7 +75,7 @@ def look(
         candidate=cell.candidate.name, instrument=cell.instrument.name, load="none", board=cell.board, cpus=1, seed=1,
         parameters=cell.parameters.model_dump(mode="json"), job=cell.job().as_inputs(),
     )  # fmt: skip
-    trusted.require([inputs], str(mission.path), lets=lets)
+    trusted.require([inputs], str(mission.path), mission.folder, lets=lets)
     prepared = Prepared(mission)
     prepared.prepare([cell], tell)
     tell(f"runs {program.name} under {cell.candidate.name}")
@@ -95,15 +94,13 @@ def look(
 
 def _traced(program: Program, outcome: Outcome) -> tuple[Trace, str]:
     """What its threads did, and the name of that run's files."""
+    architecture = processor_of(outcome)
     if TRACE in outcome.files:
-        return read(as_log(outcome.files[TRACE], of_this_machine()), of_this_machine()), TRACED
+        return read(as_log(outcome.files[TRACE], architecture), architecture), TRACED
     if LOG not in outcome.files:
         said = {name: outcome.files.get(f"{NAME}.{name}", "") for name in ("err", "out")}
         require_whole(program, read_report(outcome.files.get(f"{NAME}.report", "")), said, outcome)
         raise RunFailed(outcome.facts.get(NOT_SEEN, "this board does not note the jobs of programs"))
-    architecture = next(
-        (architecture for architecture in ARCHITECTURES if architecture.name == outcome.facts.get(PROCESSOR)), AMD64
-    )
     return read(outcome.files[LOG], architecture), NAME
 
 

@@ -58,7 +58,7 @@ class RemoteBoard(Measured):
                 session.expect_silence(timeout_s)
                 first = clock.reading(session.lease)
                 detached.start(job, seed, dict(session.settings.disks))
-            polls = self._wait(detached, looked.boot_id, timeout_s)
+            polls = self._wait(detached, looked.boot_id, timeout_s, runs=1 + job.watched)
             last = clock.reading(session.lease)
             console = session.console.since(mark)
         files = self._files(detached)
@@ -70,10 +70,10 @@ class RemoteBoard(Measured):
         wall_s = time.monotonic() - started
         return self.outcome(job, files, rate | left | {"polls": str(polls)}, console=console, wall_s=wall_s, away=away)
 
-    def _wait(self, detached: Detached, boot_id: str, timeout_s: float) -> int:
-        """How often it looked: first when the job should be done, for looking disturbs."""
+    def _wait(self, detached: Detached, boot_id: str, timeout_s: float, *, runs: int) -> int:
+        """How often it looked: first when so many runs of the job should be done, for looking disturbs."""
         deadline_s = time.monotonic() + timeout_s + self._session.settings.boot_timeout_s
-        pause_s, polls = max(_LEAST_WAIT_S, timeout_s / PATIENCE), 0
+        pause_s, polls = max(_LEAST_WAIT_S, runs * timeout_s / PATIENCE), 0
         while time.monotonic() < deadline_s:
             self._session.pause(pause_s)
             pause_s = min(_MOST_WAIT_S, max(_LEAST_WAIT_S, pause_s / 4))

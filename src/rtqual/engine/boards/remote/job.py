@@ -2,7 +2,8 @@
 """A job that runs on the board by itself: it needs no connection, and its result lies there whole or not at all.
 
 Its folder is named by the cell; making the folder is the claim. It measures in memory, ends the loads, and only then
-packs, syncs and renames.
+packs, syncs and renames. What it runs sees neither the boot partition nor the board's keys: a program that errs cannot
+harm them (with root's rights and of a mind to, it can).
 """
 
 import hashlib
@@ -14,6 +15,7 @@ from pathlib import PurePosixPath
 
 from rtqual.base.errors import RunFailed
 from rtqual.base.words import whole
+from rtqual.engine.boards import here
 from rtqual.engine.boards.remote import truth
 from rtqual.engine.boards.remote.link import Link, get, put
 from rtqual.engine.boards.remote.settings import Lost
@@ -28,10 +30,12 @@ while [ ! -e /run/rest ] && [ $tries -lt {rest_s}0 ]; do # until then the candid
 	tries=$((tries + 1))
 	usleep 100000
 done
+{mount}
 {before}
 cat /proc/interrupts > /run/result/interrupts_before
 dmesg -c > /dev/null
-setsid sh {folder}/job.sh &
+cp {folder}/job.sh {folder}/apart.sh /run/
+setsid unshare -m sh /run/apart.sh &
 job=$!
 wait $job
 echo room > /run/result/room || : > /run/result/failed
@@ -67,6 +71,17 @@ while [ $tries -lt 100 ]; do
 	sleep 0.05
 done
 [ -z "$left" ] || echo "its loads could not be ended" > /run/result/failed
+"""
+# In a mount namespace of the job's own; what packs its result is in the board's.
+_APART = """\
+umount -l /boot 2> /dev/null
+for one in /boot /etc/dropbear /root/.ssh; do
+	[ ! -d $one ] || mount -t tmpfs -o mode=700 none $one || {
+		echo "the board's keys cannot be hidden from what it runs" > /run/result/failed
+		exit 1
+	}
+done
+exec sh /run/job.sh
 """
 # A disk of the board: the job works in a folder of its own there. The last job may have left it, with the board.
 _ON_DISK = "rtqual-job"
@@ -152,13 +167,16 @@ def scripts(folder: str, job: Job, seed: int, disks: Mapping[str, str]) -> dict[
         key=PurePosixPath(folder).name,
         cell=CELL,
         rest_s=REST_S,
+        mount=mount,
         given_back=given_back,
         before=truth.script("/run/result/before"),
         ended=ENDED,
         after=truth.script("/run/result/after"),
     )
-    script = jobscript.render(job, seed, leave="exit 0", mount=mount, inside=f"/{_ON_DISK}" if mount else "")
-    return {"job.sh": script, "run.sh": run}
+    there = f"[ -d /run/{job.folder}/{_ON_DISK} ]" if mount else ""
+    twice = here.twice(job)
+    script = jobscript.render(twice, seed, leave="exit 0", mount=there, inside=f"/{_ON_DISK}" if mount else "")
+    return {"job.sh": script, "run.sh": run, "apart.sh": _APART}
 
 
 def checked(content: bytes, sum_text: str, where: str) -> dict[str, str]:

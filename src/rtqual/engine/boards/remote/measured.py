@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from rtqual.base.errors import RunFailed
+from rtqual.engine.boards import here, jobs
 from rtqual.engine.boards.guest import guest_of
 from rtqual.engine.boards.remote import truth
 from rtqual.engine.boards.remote.settings import Settings
@@ -61,8 +62,11 @@ class Measured(Board):
         """Of what the board packed. `told`: what is known besides; `away`: what else is wrong."""
         jobscript.check(job, files, self.where)
         facts, problems = self._facts(files)
-        found = jobscript.outcome(files, {**facts, **told}, console=console, wall_s=wall_s, command=job.measure.argv)
-        return replace(found, problems=(*found.problems, *problems, *away))
+        found = jobscript.outcome(files, facts, console=console, wall_s=wall_s, command=job.measure.argv)
+        if job.watched:
+            told = {**told, **here.unseen(job, found), **jobs.ticks(self._kernel.config)}
+            told |= {jobs.PROCESSOR: self._settings.architecture.name}
+        return replace(found, facts={**facts, **told}, problems=(*found.problems, *problems, *away))
 
     def _facts(self, files: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
         """What the record tells of the board, and why its figures decide nothing."""
