@@ -19,6 +19,7 @@ from rtqual.engine.boards.remote.link import Ssh
 from rtqual.engine.boards.remote.session import Session
 from rtqual.engine.boards.remote.settings import Lost, Refused, Settings
 from rtqual.engine.boards.remote.tune import reset, tune
+from rtqual.engine.instruments.cyclictest.measure import CYCLICTEST, CyclictestParameters
 from rtqual.protocols.board.system import Kernel
 from rtqual.protocols.record.store import Store, read
 from support.command import Run
@@ -157,6 +158,25 @@ def test_a_full_boot_partition_or_a_damaged_upload_restarts_nothing(
     assert boot_id(there) == before
     left = there.ssh("ls /boot/rtqual /boot/loader/entries; ls /sys/firmware/efi/efivars | grep OneShot").stdout
     assert "rtqual-candidate" not in left and "OneShot" not in left and ".new" not in left
+
+
+def test_a_candidate_is_let_come_to_rest_and_one_that_is_kept_busy_has_a_problem(
+    there: StandIn, session: Session, kernel: Callable[..., Kernel]
+) -> None:
+    board, parameters = RemoteBoard(session, kernel("debian-rt"), "test"), CyclictestParameters(cycles=20)
+    job = CYCLICTEST.job(parameters, cpus=1, seed=1)
+    outcome = board.run(job, seed=1, timeout_s=120)
+    assert [one for one in outcome.problems if "rest" in one] == []
+    assert int(outcome.facts["rest_ns"]) >= 2 * int(outcome.facts["rest_window_ns"])
+    session.restore()
+    with ThreadPoolExecutor() as pool:
+        running = pool.submit(board.run, job, seed=2, timeout_s=120)
+        while not running.done() and "rtqual.candidate=" not in there.ssh("cat /proc/cmdline", 600).stdout:
+            time.sleep(0.5)
+        there.ssh("setsid sh -c 'while :; do :; done' > /dev/null 2>&1 < /dev/null &")
+        busy = running.result()
+    (problem,) = (one for one in busy.problems if "rest" in one)
+    assert busy.facts["rest_awaited"].startswith("sh, ") and busy.facts["rest_awaited"] in problem
 
 
 def test_two_kernels_are_judged_over_ssh_and_one_that_panics_is_told(

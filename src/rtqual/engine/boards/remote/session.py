@@ -25,9 +25,11 @@ from rtqual.engine.boards.remote.power import Console, power_of
 from rtqual.engine.boards.remote.settings import Fell, Lost, Out, Refused, Settings
 from rtqual.engine.boards.remote.staged import NONCE, Candidate
 from rtqual.engine.boards.remote.switch import VOLUME, Boot, find_boot, found_boot, store_in, switcher_of
+from rtqual.protocols.board import rest
 
 _PANIC_S = 5  # a candidate that panics restarts after so long
 _PROBE_S, _PAUSE_S = 15.0, 1.0
+_QUIET_S = 16.0  # more than three windows of a candidate's rest (target/agent/init-board)
 _LOOKS_S = 180.0  # what looks at a silent board take beside the waiting, and the pauses between them
 _GOOD_PATIENCE = 4.0  # times the boot's time-out: a board that is given up needs somebody to go there
 _LOOK = """\
@@ -212,6 +214,15 @@ class Session:
         self._restart()
         self._steady(self._up(candidate, before, mark))
         self._settle()
+        self._let_rest()
+
+    def _let_rest(self) -> None:
+        """Until the candidate has told whether it is at rest. A look takes its time, so two lie three windows apart."""
+        end_s = time.monotonic() + jobs.REST_S
+        told = b""
+        while not told and time.monotonic() < end_s:
+            self.pause(_QUIET_S)
+            told = self.lease.run(f"cat {rest.FILE} 2> /dev/null; exit 0")
 
     def _steady(self, seen: Seen) -> None:
         """Gone with the candidate: its next start has none of it."""
