@@ -4,12 +4,13 @@
 import re
 import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from rtqual.engine.boards import local
 from rtqual.engine.boards.local import LocalBoard
-from rtqual.protocols.board import Command, Job
+from rtqual.protocols.board import Command, Job, Outcome
 
 
 def stat(steal_ticks: int) -> str:
@@ -48,6 +49,40 @@ def test_what_keeps_this_machine_busy_is_named_and_no_problem() -> None:
             spinner.kill()
     assert outcome.problems == ()
     assert re.fullmatch(r"\S.*, \d+\.\d % of a CPU", outcome.facts["rest_awaited"])
+
+
+def measured_beside(systemctl: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Outcome:
+    tool = folder / "systemctl"
+    tool.write_text(f"#!/bin/sh\ncd {folder}\n{systemctl}\n")
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
+    return LocalBoard().run(Job(measure=Command(("true",))), seed=1, timeout_s=30)
+
+
+JOBS = "  8 timers.target start waiting\n 12 apt-daily.service start running\n"
+APT = "systemd's job of apt-daily.service"
+
+
+def test_what_systemd_starts_is_waited_for_and_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has jobs at the first look, and none at the next."""
+    (tmp_path / "jobs").write_text(JOBS)
+    outcome = measured_beside("cat jobs; : > jobs", tmp_path, monkeypatch)
+    assert (outcome.problems, outcome.facts["rest_awaited"]) == ((), APT)
+    assert (tmp_path / "jobs").read_text() == ""
+
+
+@pytest.mark.parametrize(
+    ("systemctl", "answer_s", "why"),
+    [("cat jobs", 30, APT), ("exec sleep 100", 0.1, "systemd, which does not answer")],
+)
+def test_a_start_that_does_not_end_is_a_problem(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, systemctl: str, answer_s: float, why: str
+) -> None:
+    monkeypatch.setattr("rtqual.engine.boards.rest._PATIENCE_S", 0.1)
+    monkeypatch.setattr("rtqual.engine.boards.rest._ANSWER_S", answer_s)
+    (tmp_path / "jobs").write_text(JOBS)
+    (problem,) = measured_beside(systemctl, tmp_path, monkeypatch).problems
+    assert problem.startswith("measured before it had come to rest: still starting") and problem.endswith(why)
 
 
 def test_rtqual_s_own_programs_run_without_being_installed(monkeypatch: pytest.MonkeyPatch) -> None:

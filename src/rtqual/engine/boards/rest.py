@@ -11,32 +11,38 @@ from rtqual.protocols.board.rest import BUSY, START
 from rtqual.protocols.record.schema import WAITED_NS
 
 _WINDOW_MS, _LIMIT_MS = 250, 1000
-_PATIENCE_S = 60.0
+_PATIENCE_S, _ANSWER_S = 60.0, 30.0
 
 
 def of_this_machine(agent: Path) -> dict[str, str]:
     """Wait until this machine's start is over, a minute at most; the facts of its rest."""
-    began_s = time.monotonic()
+    began_s, awaited = time.monotonic(), ""
     while True:
         command = (agent, "rest", str(_WINDOW_MS), str(_LIMIT_MS))
         lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
         facts = dict(line.split("=", 1) for line in lines)
-        if jobs := _jobs():
-            facts |= {"unrest": START, "rest_awaited": f"systemd's job of {jobs[0]}"}
+        if starts := _systemd():
+            facts |= {"unrest": START, "rest_awaited": starts}
+        awaits = facts.get("unrest") == START
+        awaited = facts["rest_awaited"] if awaits else awaited
         waited_s = time.monotonic() - began_s
-        if facts.get("unrest") != START or waited_s > _PATIENCE_S:
+        if not awaits or waited_s > _PATIENCE_S:
             break
         time.sleep(1)
     if facts.get("unrest") == BUSY:
         del facts["unrest"]
-    return {**facts, WAITED_NS: str(round(waited_s * 1e9))}
+    named = {"rest_awaited": awaited} if awaited else {}
+    return {**facts, **named, WAITED_NS: str(round(waited_s * 1e9))}
 
 
-def _jobs() -> list[str]:
-    """What systemd is starting or stopping: a unit's job lasts until it is done, as apt's or the making of keys."""
-    if not Path("/run/systemd/system").is_dir() or not (tool := shutil.which("systemctl")):
-        return []
+def _systemd() -> str:
+    """What it starts or stops, if anything: a unit's job lasts until it is done, as apt's or the making of keys."""
+    if (tool := shutil.which("systemctl")) is None:
+        return ""
     command = (tool, "list-jobs", "--no-legend", "--no-pager", "--plain")
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_PATIENCE_S)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_ANSWER_S)
+    except subprocess.TimeoutExpired:
+        return "systemd, which does not answer"
     fields = [line.split() for line in done.stdout.splitlines()]
-    return [some[1] for some in fields if len(some) == 4 and some[3] == "running"]
+    return next((f"systemd's job of {some[1]}" for some in fields if len(some) == 4 and some[3] == "running"), "")

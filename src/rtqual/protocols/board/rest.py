@@ -21,4 +21,4 @@ def problems(facts: Mapping[str, str]) -> tuple[str, ...]:
         return ()
     why = facts.get("rest_awaited", "nothing was told")
     how = "still busy" if facts["unrest"] == BUSY else "still starting"
-    return (f"measured before it had come to rest: {how} {waited_ns / 1e9:.0f} s after its boot: {why}",)
+    return (f"measured before it had come to rest: {how} after a wait of {waited_ns / 1e9:.0f} s: {why}",)
