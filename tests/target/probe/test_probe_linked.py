@@ -21,7 +21,7 @@ from rtqual.engine.candidates.tried import try_out
 from rtqual.engine.instruments.probe.output import Output, parse
 from rtqual.protocols.board.system import Rtos
 from support.command import Run
-from support.freertos import MISSION, medians_ns, outcome_of, published_ns
+from support.freertos import FAMILIES, MISSION, begun_otherwise, medians_ns, outcome_of, published_ns
 from support.probe_sources import PROBE
 
 # Ways to be woken. Its network was not tried in any.
@@ -83,6 +83,12 @@ def test_equal_words_give_equal_bytes(image: Image) -> None:
     assert again.stdout == printed(image, *words)
     assert (again.exit_code, again.facts["kernel"]) == (0, prepared(image).system)
     assert f'system "{prepared(image).system}"' in again.stdout
+
+
+@pytest.mark.guest
+@pytest.mark.parametrize("family", FAMILIES)
+def test_no_benchmark_begins_with_a_transient(image: Image, family: str) -> None:
+    assert begun_otherwise(measured(image, family, "iterations=200", "seed=1")) == {}
 
 
 @pytest.mark.guest
