@@ -30,13 +30,17 @@ FAMILIES = ("wakeup", "periodic", "itc", "primitives", "loop")
 _FIRST = 10
 
 
-def begun_otherwise(output: Output) -> dict[str, list[int]]:
-    """Of each series the first samples that lie outside of all later ones: an image that is not at rest has some."""
+def begun_otherwise(output: Output, within_ns: int = 0) -> dict[str, list[int]]:
+    """Of each series the first samples that lie outside of all later ones, by more than that.
+
+    An image that is not at rest has some.
+    """
     found = {}
     for one in output.benchmarks:
         for series in one.series:
             first, later = series.values[:_FIRST], series.values[_FIRST:]
-            if strange := [value for value in first if not min(later) <= value <= max(later)]:
+            least, most = min(later) - within_ns, max(later) + within_ns
+            if strange := [value for value in first if not least <= value <= most]:
                 found[f"{one.name} {series.name}"] = strange
     return found
 
