@@ -9,10 +9,10 @@ is kept in the folder, in a file a load, and not measured again; guests are kept
 not wait (init without `rtqual-agent rest` and `seed`, jobs without their second), as they were before.
 
 A row of the table is a guest: how long it took to rest; idle and under hackbench the medians over the seeds of a run's
-largest sample, in us, at once and after each delay, and in brackets those of its mean; and `p`, the smaller one of two
-rank tests (Kruskal and Wallis) of whether these four groups of runs differ in their largest or in their mean, after
-Holm over all tests of the table. What rtqual looks for in a campaign (early.py of the analysis) stands in a line of its
-own where it is found between the runs at once and others.
+largest sample, in us, at once and after each delay, and in brackets those of its mean; how many seeds; and `p`, the
+smaller one of two rank tests (Kruskal and Wallis) of whether these four groups of runs differ in their largest or in
+their mean, after Holm over all tests of the table. What rtqual looks for in a campaign (early.py of the analysis) has a
+line of its own where it is found between the runs at once and others.
 
 `--cost`: the CPU seconds of starting and saving a guest, and of a run of 1,000, with the wait and without, by turns.
 """
@@ -156,19 +156,20 @@ def table(guests: Mapping[tuple[str, int], Sequence[dict[str, Any]]]) -> Iterato
     tests = [differ([one[what] for one in row.values()]) for row in rows.values() for what in WHAT]
     judged = after_holm(tests)
     least = {key: min(judged[2 * number : 2 * number + 2]) for number, key in enumerate(rows)}
-    heads = " | ".join(f"{'idle' if load == 'none' else load} | p" for load in loads)
+    heads = " | ".join(f"{'idle' if load == 'none' else load} | seeds | p" for load in loads)
     yield f"| kernel | CPUs | rest | {heads} |"
-    yield "|---|---:|---:|" + "---|---:|" * len(loads)
+    yield "|---|---:|---:|" + "---|---:|---:|" * len(loads)
     for (package, cpus), gave in guests.items():
         cells = [f"{package.removeprefix('linux-image-')}, {gave[0]['kernel'].partition('-')[0]}", str(cpus)]
         cells.append(f"{int(gave[0]['rest'].get(WAITED_NS, 0)) / 1e9:.0f} s")
         for load in loads:
             if (row := rows.get((package, cpus, load))) is None:
-                cells += ["", ""]
+                cells += ["", "", ""]
                 continue
             largest, mean = (", ".join(f"{median(one[what]):,.1f}" for one in row.values()) for what in WHAT)
             p = least[package, cpus, load]
-            cells += [f"{largest} ({mean})", f"**{p:.2g}**" if p < SURE else f"{p:.2g}"]
+            seeds = len(row[min(row)]["mean"])
+            cells += [f"{largest} ({mean})", str(seeds), f"**{p:.2g}**" if p < SURE else f"{p:.2g}"]
         yield f"| {' | '.join(cells)} |"
     told = [
         f"{package}, {cpus} CPU: {text}"
