@@ -13,7 +13,7 @@ _SHELL = ("sh", "cat")
 # Drivers of the boards this is made for (PCs; Raspberry Pi 3 and 4) by their modules' names. What a kernel has built
 # in, or not at all, is passed over; drivers of other chips are asked for by name.
 MODULES: dict[Need, tuple[str, ...]] = {
-    Need.USB: ("xhci_pci", "xhci_plat_hcd", "ehci_pci", "ehci_platform", "dwc2"),
+    Need.USB: ("xhci_pci", "xhci_plat_hcd", "ehci_pci", "ehci_platform", "phy_generic", "dwc2"),
     Need.USB_STORAGE: ("usb_storage", "uas", "sd_mod"),
     Need.WIFI: ("mac80211", "brcmfmac"),
     Need.DEPTH_CAMERA: ("uvcvideo",),
@@ -22,6 +22,7 @@ MODULES: dict[Need, tuple[str, ...]] = {
     Need.I2C: ("i2c_dev", "i2c_bcm2835"),
     Need.SPI: ("spidev", "spi_bcm2835"),
 }
+ALWAYS = ("bcm2835_wdt",)  # what switches a Raspberry Pi off
 # The disks an image's root may lie on.
 ROOT_MODULES = (
     *("virtio_pci", "virtio_mmio", "virtio_blk", "ahci", "nvme", "sd_mod", "usb_storage", "xhci_pci", "crc32c_generic"),
@@ -41,7 +42,7 @@ BASE_PACKAGES = ("systemd-sysv", "udev", "kmod", "iproute2")  # what minbase lac
 
 
 def modules_for(needs: Iterable[Need], more: Iterable[str] = ()) -> tuple[str, ...]:
-    return _distinct((*(name for need in needs for name in MODULES.get(need, ())), *more))
+    return _distinct((*ALWAYS, *(name for need in needs for name in MODULES.get(need, ())), *more))
 
 
 def packages_for(needs: Iterable[Need], more: Iterable[str] = ()) -> tuple[str, ...]:

@@ -72,7 +72,8 @@ def image(
     run_programs
         With --self-measuring: let the programs and loads run there that the mission brings (docs/programs.md).
     boot
-        Boot the image in QEMU and say how much memory it takes.
+        Boot the image in QEMU and say how much memory it takes; a Raspberry Pi's on an emulated one, and what works
+        there: with --self-measuring until its first cell is measured.
     """
     from rtqual.base.architecture import AMD64  # noqa: PLC0415
     from rtqual.base.errors import BadInput  # noqa: PLC0415
@@ -84,7 +85,7 @@ def image(
 
     loaded, whose = load_mission(mission), None
     if self_measuring:
-        return _card(loaded, scale, board, out, firmware, lets=run_programs, as_json=as_json)
+        return _card(loaded, scale, board, out, firmware, lets=run_programs, boot=boot, as_json=as_json)
     if kernel is None:
         raise BadInput("--kernel is missing: a candidate of the mission, or a Debian package of a kernel")
     if board is not None:
@@ -110,27 +111,41 @@ def image(
         measured = comparison.two_roots(request, out, tell)
     else:
         made = build(request, out, tell)
+        if boot:
+            tell("booting the image")
         measured = {flavour: comparison.Measured(made, trial.boot(made) if boot else None)}
     if as_json:
         print_json(as_dict(measured))
     else:
         print_images(LITERAL, measured)
-    return 0
+    return 1 if any(one.booted and one.booted.tried and one.booted.tried.fails for one in measured.values()) else 0
 
 
 def _card(
-    mission: Mission, scale: str, board: str | None, out: Path, firmware: Path | None, *, lets: bool, as_json: bool
+    mission: Mission,
+    scale: str,
+    board: str | None,
+    out: Path,
+    firmware: Path | None,
+    *,
+    lets: bool,
+    boot: bool,
+    as_json: bool,
 ) -> int:
     from rtqual.base.errors import BadInput  # noqa: PLC0415
     from rtqual.parts.images.cards import stage as card  # noqa: PLC0415
+    from rtqual.parts.images.cards import trial  # noqa: PLC0415
     from rtqual.parts.images.cards.words import card_dict, card_lines  # noqa: PLC0415
 
     if board is None:
         raise BadInput("--self-measuring: --board is missing: the board without a network")
-    made = card.write(mission, scale, board, out, firmware, tell, run_programs=lets)
+    made = card.write(mission, scale, board, out, firmware, tell, run_programs=lets, to_try=boot)
+    if boot:
+        tell("the card measures its first cell in QEMU")
+    tried = trial.boot(made) if boot else None
     if as_json:
-        print_json(card_dict(made))
+        print_json(card_dict(made, tried))
     else:
-        for line in card_lines(made):
+        for line in card_lines(made, tried):
             LITERAL.print(line, soft_wrap=True, highlight=False)
     return 0

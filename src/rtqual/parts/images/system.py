@@ -79,6 +79,8 @@ class Image:
     modules: Size
     packages: int
     missing: tuple[str, ...]
+    needs: tuple[Need, ...] = ()  # of the mission
+    for_pi: bool = False  # started by the Raspberry Pi's firmware
     host_key: str = ""  # of a board's image: public
     room_b: int = 0  # left for candidates on its boot partition
 
@@ -177,6 +179,8 @@ class _Assembly:
             modules=filled.modules,
             packages=len(parts),
             missing=(*boot.missing, *(request.board.missing(self._release) if request.board else ())),
+            needs=request.needs,
+            for_pi=request.form == "disk" and not request.uefi,
             host_key=self._host_key,
             room_b=self._room_b,
         )

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: MIT
 """Images as a table for people and as plain values for machines."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
 from rtqual.base.units import format_bytes
+from rtqual.base.words import listed
 from rtqual.face.terminal.plain import plain
 from rtqual.parts.images.board import CANDIDATES
 from rtqual.parts.images.comparison import Measured
+from rtqual.parts.images.pi import Tried
 from rtqual.parts.images.system import MINIMAL_ROOT_AT_MOST_B
 
 
@@ -60,8 +62,19 @@ def print_images(console: Console, measured: Mapping[str, Measured]) -> None:
             holds = "kept" if image.root.content_b <= MINIMAL_ROOT_AT_MOST_B else "NOT kept"
             limit, has = format_bytes(MINIMAL_ROOT_AT_MOST_B), format_bytes(image.root.content_b)
             console.print(f"  a minimal root is to take at most {limit}: {holds} ({has} without modules)")
+        if one.booted and (tried := one.booted.tried):
+            for line in tried_lines(tried):
+                console.print(f"  {line}", soft_wrap=True)
         for missing in image.missing:
             console.print(f"  MISSING: {missing}", soft_wrap=True)
+
+
+def tried_lines(tried: Tried) -> Iterator[str]:
+    """What of an image worked on the emulated board, and what it cannot show."""
+    where = f"{tried.machine} (QEMU {tried.emulator})"
+    yield f"tried on {where}: {listed(tried.works)} work; that machine has no {listed(tried.absent, 'or')}"
+    if tried.fails:
+        yield f"DOES NOT WORK on {where}: {listed(tried.fails)}"
 
 
 def _value(value: float, unit: str) -> str:

@@ -40,9 +40,13 @@ def write(
     tell: Callable[[str], None],
     *,
     run_programs: bool = False,
+    to_try: bool = False,
 ) -> card.Card:
-    """`run_programs`: the user lets programs of the mission's own run (engine/campaign/trusted.py)."""
+    """`run_programs`: the user lets programs of the mission's own run (engine/campaign/trusted.py); `to_try`: on an
+    emulated Raspberry Pi (trial.py), which starts no other machine's card."""
     settings = _without_network(mission, name)
+    if to_try and settings.switch != "tryboot":
+        raise BadInput(f"--boot: only a Raspberry Pi's card is tried (switch tryboot); {name} has {settings.switch}")
     with scratch() as folder:
         campaign = Campaign(mission, scale, folder, run_programs=run_programs)
         campaign.require_trust()

@@ -6,13 +6,16 @@ from pathlib import Path
 
 from rtqual.base.units import format_bytes
 from rtqual.base.words import clean, count, listed
+from rtqual.face.terminal.plain import plain
 from rtqual.parts.images.cards.card import Card
 from rtqual.parts.images.cards.stage import Taken
+from rtqual.parts.images.pi import Tried
+from rtqual.parts.images.words import tried_lines
 
 _SHOWN = 5  # of what is missing
 
 
-def card_dict(card: Card) -> dict[str, object]:
+def card_dict(card: Card, tried: Tried | None) -> dict[str, object]:
     return {
         "path": str(card.path),
         "sbom": str(card.sbom),
@@ -21,15 +24,18 @@ def card_dict(card: Card) -> dict[str, object]:
         "cells": card.cells,
         "candidates": list(card.candidates),
         "missing": list(card.missing),
+        "tried": plain(tried) if tried else None,
     }
 
 
-def card_lines(card: Card) -> Iterator[str]:
+def card_lines(card: Card, tried: Tried | None) -> Iterator[str]:
     yield (
         f"{card.path}: {format_bytes(card.image_b)}, sha256 {card.sha256[:16]}...; measures "
         f"{count(card.cells, 'cell')} of {listed(card.candidates)} by itself"
     )
     yield "  write it to a card, start the board from it, wait until it says `measured`, then: rtqual import CARD"
+    if tried:
+        yield from (f"  {line}" for line in tried_lines(tried))
     yield from (f"  MISSING: {name}" for name in card.missing)
 
 

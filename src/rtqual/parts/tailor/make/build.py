@@ -156,8 +156,14 @@ def compile_objects(tree: Tree, config: str, folder: Path, watch: Watch, *, jobs
 
 
 def _identity(tree: Tree, config: str, compiler: str) -> str:
-    parts = (_RECIPE, tree_identity(tree.path), tree.arch, config, compiler)
+    recipe = f"{_RECIPE} with device trees" if _device_trees(tree) else _RECIPE
+    parts = (recipe, tree_identity(tree.path), tree.arch, config, compiler)
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
+
+
+def _device_trees(tree: Tree) -> bool:
+    """Whether boards of its architecture are described by files that come with the kernel."""
+    return (tree.path / "arch" / tree.folder / "boot/dts").is_dir()
 
 
 def tree_identity(path: Path) -> str:
@@ -241,7 +247,7 @@ def _need_space(folder: Path, config: str) -> None:
 def _compile(tree: Tree, objects: Path, config: str, log: Path, watch: Watch, *, ccache: bool, jobs: int) -> int:
     """Run make to its end. Returns how many files it compiled."""
     modular = "CONFIG_MODULES=y" in config
-    targets = [_IMAGES[tree.arch][0], *(["modules"] if modular else [])]
+    targets = [_IMAGES[tree.arch][0], *(["modules"] if modular else []), *(["dtbs"] if _device_trees(tree) else [])]
     command = [
         word for word in tree.command(objects, *targets, variables=_variables(tree, ccache=ccache)) if word != "-s"
     ]
@@ -327,6 +333,9 @@ def _install(tree: Tree, objects: Path, folder: Path) -> None:
     shutil.copyfile(objects / _IMAGES[tree.arch][1], boot / f"vmlinuz-{release}")
     shutil.copyfile(objects / ".config", boot / f"config-{release}")
     shutil.copyfile(objects / "System.map", boot / f"System.map-{release}")
+    if _device_trees(tree):
+        place = {"INSTALL_DTBS_PATH": str(folder / "usr/lib" / f"linux-image-{release}")}
+        tree.make(objects, "dtbs_install", variables=place, environment=_environment())
     if "CONFIG_MODULES=y" in (objects / ".config").read_text():
         shutil.copyfile(objects / "Module.symvers", boot / f"Module.symvers-{release}")
         into = {"INSTALL_MOD_PATH": str(folder), "INSTALL_MOD_STRIP": "1"}

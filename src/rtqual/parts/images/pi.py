@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: MIT
+"""A card for a Raspberry Pi, in the one that QEMU emulates: started from its boot partition as the firmware would.
+
+The firmware itself is not emulated: what config.txt tells it is done here, as far as our cards say it
+(raspberrypi.com/documentation/computers/config_txt.html). Time is the host's: no figure of this machine is a board's.
+"""
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rtqual.base.errors import RunFailed
+from rtqual.engine.boards.machine import ARM_64
+from rtqual.engine.mission import Need
+from rtqual.parts.images.flash import read_fat
+
+MACHINE = "raspi3b"
+ABSENT = ("firmware", "Ethernet", "Wi-Fi", "camera")  # of a Raspberry Pi 3, in QEMU's
+PORT = "ttyS1,115200"  # the one that our images write to
+_TREE = "bcm2837-rpi-3-b.dtb"
+_USB_DISK_B = 2**25
+# What the report says of a device, and what it shows; a need is asked for, the rest always.
+_SHOWN: dict[str, tuple[str, str, Need | None]] = {
+    "SD card": ("block", "/mmc", None),
+    "watchdog": ("watchdog", "", None),
+    "USB disk": ("block", "/usb", Need.USB_STORAGE),
+    "I2C": ("i2c", "", Need.I2C),
+    "pins": ("gpio", "", Need.GPIO),
+}
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What of an image worked, and what did not."""
+
+    machine: str
+    emulator: str
+    works: tuple[str, ...]
+    fails: tuple[str, ...]
+    absent: tuple[str, ...] = ABSENT
+
+
+@dataclass(frozen=True)
+class _Start:
+    kernel: Path
+    tree: Path
+    initrd: Path | None
+    parameters: str
+
+
+def command(card: Path, folder: Path, console: Path, parameters: Sequence[str] = ()) -> list[str]:
+    """QEMU's, with a copy of the card as it is now below `folder`; with further parameters of the kernel."""
+    start, held, disk = _start(card, folder), folder / "card", folder / "usb"
+    if card != held:
+        shutil.copyfile(card, held)
+    with held.open("r+b") as file:
+        file.truncate(1 << (card.stat().st_size - 1).bit_length())  # QEMU takes cards of such sizes only
+    with disk.open("wb") as file:
+        file.truncate(_USB_DISK_B)
+    both = f"file,id=console,mux=on,path={_doubled(console)}"  # whichever port the image writes to
+    return [
+        *(ARM_64.qemu, "-M", MACHINE, "-accel", "tcg", "-display", "none", "-monitor", "none", "-no-reboot"),
+        *("-chardev", both, "-serial", "chardev:console", "-serial", "chardev:console"),
+        *("-drive", f"if=sd,format=raw,file={_doubled(held)}"),
+        *("-drive", f"if=none,id=usb,format=raw,file={_doubled(disk)}", "-device", "usb-storage,drive=usb,port=1"),
+        *("-kernel", str(start.kernel), "-dtb", str(start.tree)),
+        *(("-initrd", str(start.initrd)) if start.initrd else ()),
+        *("-append", " ".join((start.parameters, *parameters))),
+    ]
+
+
+def version() -> str:
+    """QEMU's. Raises RunFailed where it is missing."""
+    return ARM_64.version()
+
+
+def tried(report: Sequence[tuple[str, str]], needs: Sequence[Need], *, off: bool) -> Tried:
+    """`report`: kind and path of each device; `off`: whether it switched itself off."""
+    found = {"console": True}
+    for name, (kind, part, need) in _SHOWN.items():
+        if need is None or need in needs:
+            found[name] = any(kind == device and part in path for device, path in report)
+    found["power off"] = off
+    works, fails = (tuple(name for name, works in found.items() if works is wanted) for wanted in (True, False))
+    return Tried(MACHINE, version(), works, fails)
+
+
+def _start(card: Path, folder: Path) -> _Start:
+    settings = _settings(_read(card, folder, "config.txt").read_text(errors="replace"))
+    prefix = settings.get("os_prefix", "")
+    kernel, parameters = settings.get("kernel", "kernel8.img"), settings.get("cmdline", "cmdline.txt")
+    initrd = settings.get("initramfs", "").split()[:1]
+    return _Start(
+        _read(card, folder, prefix + kernel),
+        _read(card, folder, prefix + _TREE),
+        _read(card, folder, prefix + initrd[0]) if initrd else None,
+        _read(card, folder, prefix + parameters).read_text(errors="replace").strip(),
+    )
+
+
+def _settings(text: str) -> dict[str, str]:
+    """By their names; initramfs is the one that has no sign of equality."""
+    lines = (line.strip().replace("initramfs ", "initramfs=", 1) for line in text.splitlines())
+    return dict(line.split("=", 1) for line in lines if "=" in line)
+
+
+def _read(card: Path, folder: Path, name: str) -> Path:
+    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    found = read_fat(card, folder, (name,))
+    if name not in found:
+        raise RunFailed(f"{card}: its boot partition has no {name}, without which a {MACHINE} does not start")
+    return found[name]
+
+
+def _doubled(path: Path) -> str:
+    return str(path.absolute()).replace(",", ",,")
