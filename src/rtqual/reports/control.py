@@ -201,7 +201,7 @@ def _procedures(verified: Verified, numbering: Numbering) -> Iterator[Block]:
         sign, tone = _RESULTS[run.result]
         result = Cell(f"{sign} {run.result}", prose(run.why), tone=tone)
         shown = "again" if run.repeat else prose(verified.titles.get(run.procedure, ""))
-        times = sum((one.procedure, one.record) == (run.procedure, run.record) for one in verified.runs)
+        times = sum((other.procedure, other.record) == (run.procedure, run.record) for other in verified.runs)
         record = Cell(run.record[:12], f"{count(times, 'run')}, equal" if times > 1 else "")
         rows.append((Cell(clean(run.procedure)), Cell(shown), result, record, Cell(str(run.timing))))
     for name, why in verified.failures.items():

@@ -89,7 +89,7 @@ class Verified:
 
 def open_by(lost: Sequence[Lost]) -> dict[str, str]:
     """Procedures of which nobody knows whether they hold: a run left no record, and not because rtqual was ended."""
-    return {_procedure(one): str(one) for one in lost if one.alone}
+    return {_procedure(lost_run): str(lost_run) for lost_run in lost if lost_run.alone}
 
 
 def _procedure(lost: Lost) -> str:

@@ -36,7 +36,8 @@ def compare_paths(
     grouped = [groups([r for r in map(read, paths) if r.manifest.repeat == 0]) for paths in (a, b)]
     where: Sequence[Path | None] = folders or (None, None)
     of_a, of_b = (
-        {one.group: one for one in measured_in(folder, some)[0]} for folder, some in zip(where, grouped, strict=True)
+        {measurement.group: measurement for measurement in measured_in(folder, some)[0]}
+        for folder, some in zip(where, grouped, strict=True)
     )
     comparisons: list[Comparison] = []
     for group_a, measured in of_a.items():

@@ -123,9 +123,9 @@ def history(folders: Sequence[Path]) -> History:
 def _over_boards(series: Sequence[Series]) -> Iterator[Together]:
     """Of figures that as many as BOARDS boards have."""
     alike: defaultdict[tuple[str, str, str, str, int], list[Series]] = defaultdict(list)
-    for series_ in (one for one in series if not one.why_none):
-        group = series_.group
-        alike[group.candidate, series_.name, group.instrument, group.load, group.cpus].append(series_)
+    for trend in (trend for trend in series if not trend.why_none):
+        group = trend.group
+        alike[group.candidate, trend.name, group.instrument, group.load, group.cpus].append(trend)
     enough = {of: boards for of, boards in alike.items() if len(boards) >= BOARDS}
     for (candidate, name, *_), boards in enough.items():
         values = [
@@ -146,7 +146,9 @@ def _labels(folders: Sequence[Path]) -> list[str]:
 def _names(group: Group, missions: Sequence[Mission], summaries: Sequence[Summary | None]) -> list[str]:
     """What the missions ask of the group; where they ask nothing, the usual figures or what the instrument printed."""
     names = [
-        figure_name(one) for one in asked_of(missions) if (one.instrument, one.load) == (group.instrument, group.load)
+        figure_name(requirement)
+        for requirement in asked_of(missions)
+        if (requirement.instrument, requirement.load) == (group.instrument, group.load)
     ]
     given = list(dict.fromkeys(name for summary in summaries if summary for name in summary.figures))
     names = [name for name in dict.fromkeys([*names, *USUAL]) if name in given]
@@ -163,8 +165,8 @@ def _point(figure: Figure | None) -> Point | None:
 def _explained(series: Series, summaries: Sequence[Summary | None]) -> Series:
     """With the reason why no change can be looked for, if there is one."""
     measured = [summary for summary in summaries if summary and series.name in summary.figures]
-    for before, one in pairwise(measured):
-        if why := unlike(before, one, series.name):
+    for before, other in pairwise(measured):
+        if why := unlike(before, other, series.name):
             return replace(series, why_none=why)
     known = len(series.points)
     if known >= LEAST:

@@ -101,8 +101,8 @@ def evidence_of(campaign: kept.Kept) -> Evidence:
     """What the records of a campaign support."""
     mission, result = campaign.mission, campaign.result
     known = dict(result.configs)
-    for one in printed():
-        known |= one.needs(mission)
+    for table in printed():
+        known |= table.needs(mission)
     evidence = analyse(
         mission,
         campaign.scale,
@@ -113,8 +113,8 @@ def evidence_of(campaign: kept.Kept) -> Evidence:
         result.left_out,
         result.looked,
     )
-    for one in printed():
-        evidence = one.judged(mission, evidence)
+    for table in printed():
+        evidence = table.judged(mission, evidence)
     return evidence
 
 

@@ -42,7 +42,7 @@ def shown(folder: Path, paths: Sequence[Path]) -> Shown:
         records = tuple(map(read, paths))
         grouped = groups(records)
         measured, plan = measured_in(folder, grouped)
-        summaries = tuple(one.summary for one in measured)
+        summaries = tuple(measurement.summary for measurement in measured)
         return Shown(records, summaries, "", str(error), {}, missing(records, plan))
     mission, scale, result = campaign.mission, campaign.scale, campaign.result
     grouped = groups(result.records)
@@ -65,7 +65,7 @@ def shown(folder: Path, paths: Sequence[Path]) -> Shown:
     )  # what a study chose stands in the report
     return Shown(
         records=result.records,
-        summaries=tuple(one.summary for one in measured),
+        summaries=tuple(measurement.summary for measurement in measured),
         headline=said.headline if said else "",
         why_no_verdict="" if said else "nothing was measured here; the report says what the study's figures support",
         failures={str(group): reason for group, reason in result.failures.items()},

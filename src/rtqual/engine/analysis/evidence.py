@@ -41,7 +41,7 @@ def verdicts_of(
 
 
 def _compared(asked: Iterable[Asked], others: Iterable[str] = ()) -> tuple[str, ...]:
-    names = [name for one in asked for name in (figure_name(one), named(one))]
+    names = [name for requirement in asked for name in (figure_name(requirement), named(requirement))]
     return tuple(dict.fromkeys([*COMPARED, *map(stands_for, names), *others]))
 
 
@@ -69,13 +69,15 @@ def analyse(
         for measured in measured_of(mission, scale, grouped, lost, looked)
     ]
     asked: list[Asked] = [*mission.requirements, *mission.criteria]
-    others = [f"{name} p50" for one in measured for name in one.summary.series[1:]]
+    others = [f"{name} p50" for measurement in measured for name in measurement.summary.series[1:]]
     margins = margins_of(asked)
     comparisons = compare(measured, _compared(asked, others), margins)
     shifts = shift_functions(measured, margins)
-    far = {one.group: tails(one.summary, grouped[one.group], mission) for one in measured}
+    far = {
+        measurement.group: tails(measurement.summary, grouped[measurement.group], mission) for measurement in measured
+    }
     return Evidence(
-        summaries=tuple(one.summary for one in measured),
+        summaries=tuple(measurement.summary for measurement in measured),
         comparisons=comparisons,
         verdicts=judge(
             mission,
@@ -96,5 +98,7 @@ def analyse(
         scale=scale,
         shifts=shifts,
         tails={group: found for group, found in far.items() if found},
-        goals=tuple(judged(mission, [one.summary for one in measured]) for judged in brought("judgements")),
+        goals=tuple(
+            judged(mission, [measurement.summary for measurement in measured]) for judged in brought("judgements")
+        ),
     )

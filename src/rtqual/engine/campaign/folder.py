@@ -281,7 +281,7 @@ def _lost(folder: Path, campaign: Campaign) -> dict[str, Lost]:
     for pure_posix_path in named:
         if _content(folder, str(pure_posix_path), campaign) is None:
             raise BadInput(f"{folder / pure_posix_path}: is missing, and tells of a run that left no record: {_AGAIN}")
-    return lost_in(folder, (one.stem for one in named))
+    return lost_in(folder, (path.stem for path in named))
 
 
 def _looked(folder: Path, campaign: Campaign) -> Looked:

@@ -74,7 +74,7 @@ def foresee(mission: Mission, scale: str) -> Foresight:
         if not cell.repeat:
             cells[cell.candidate.name, cell.instrument.name, cell.load].append(cell)
     names = {name for name, _, _ in cells}
-    candidates = [one for one in mission.candidates if one.name in names]
+    candidates = [other_candidate for other_candidate in mission.candidates if other_candidate.name in names]
     on_board = {name for (name, _, _), some in cells.items() if any(cell.place.switched for cell in some)}
     found: dict[str, dict[str, bool]] = {}  # candidate -> what is wrong -> whether it keeps the candidate from flying
     strange = other_batteries([cell for some in cells.values() for cell in some])
@@ -95,7 +95,7 @@ def _problems(mission: Mission, candidate: Candidate, cells: Cells) -> Iterator[
     lacking = [need for need in mission.mission.needs if candidate.place and need in candidate.place.lacks]
     if lacking and candidate.place:
         yield f"the {candidate.place.name} board has no controller for {listed(lacking)}: try that on yours", False
-    judged = {(one.instrument, one.load) for one in mission.requirements}
+    judged = {(judge.instrument, judge.load) for judge in mission.requirements}
     for (name, instrument, load), some in cells.items():
         if name == candidate.name and (why := why_not_cell(some[0], mission.mission.needs)):
             yield f"{instrument} {under(load)} cannot run: {why}", (instrument, load) in judged
@@ -146,7 +146,7 @@ def _nobody(
     found: Mapping[str, Mapping[str, bool]],
     on_board: Collection[str],
 ) -> str:
-    if any(one.published for one in mission.candidates):
+    if any(other_candidate.published for other_candidate in mission.candidates):
         return ""  # a study's figures need no plan
     if not mission.requirements and not mission.mission.needs:
         return "the mission sets no requirement"
@@ -162,7 +162,10 @@ def _nobody(
     if shared:
         more = f" (and {len(shared) - 1} more)" if len(shared) > 1 else ""
         return f"{shared[0]}{more}"
-    firsts = {one.name: next(why for why, names in stops.items() if one.name in names) for one in candidates}
+    firsts = {
+        other_candidate.name: next(why for why, names in stops.items() if other_candidate.name in names)
+        for other_candidate in candidates
+    }
     grouped = {why: [name for name in firsts if firsts[name] == why] for why in dict.fromkeys(firsts.values())}
     return "; ".join(f"{listed(names)}: {why}" for why, names in grouped.items())
 

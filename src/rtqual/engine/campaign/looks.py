@@ -42,10 +42,11 @@ class Looks:
         for cell, looks in self._looks.items():
             board, _, instrument, load, cpus = cell
             left = [
-                one.why
+                question.why
                 for verdict in verdicts
-                for one in verdict.undecided
-                if (verdict.board, one.instrument, one.load) == (board, instrument, load) and cpus in (0, one.cpus)
+                for question in verdict.undecided
+                if (verdict.board, question.instrument, question.load) == (board, instrument, load)
+                and cpus in (0, question.cpus)
             ]
             further = [look for look in looks if look > self.runs[cell]]
             if left and further:

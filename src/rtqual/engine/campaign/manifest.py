@@ -96,7 +96,7 @@ def opened(folder: Path) -> Campaign:
 def seal(folder: Path, sealed: Mapping[str, Sealed]) -> bytes:
     """Put into a campaign.json what lay beside it, and return its content; the hash of all else stays what it was."""
     value = parse(unlinked.read(folder, NAME))
-    value["sealed"] = {name: one.model_dump() for name, one in sealed.items()}
+    value["sealed"] = {name: sealed_file.model_dump() for name, sealed_file in sealed.items()}
     content = (json.dumps(value, indent=1) + "\n").encode()
     unlinked.write(folder, NAME, content)
     return content

@@ -60,7 +60,7 @@ class Prepared:
 
         for cell in cells:
             if cell.place.here and cell.candidate.name not in self._here:
-                of = [one for one in cells if one.candidate == cell.candidate]
+                of = [other_cell for other_cell in cells if other_cell.candidate == cell.candidate]
                 self._here[cell.candidate.name] = self._own_files(of, AMD64, here=True)
 
     def _tell_of(self, ready: Kernel | Rtos) -> None:

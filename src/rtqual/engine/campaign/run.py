@@ -179,7 +179,7 @@ class Campaign:
 
     @cached_property
     def _configs(self) -> dict[str, str | None]:
-        return self._prepared.configs({name: one.config for name, one in self._before.items()})
+        return self._prepared.configs({name: earlier.config for name, earlier in self._before.items()})
 
     def _run_missing(self, cells: Sequence[Cell], keys: Mapping[Cell, Inputs], watcher: Watcher) -> dict[Group, str]:
         """Run those that have no record."""
@@ -211,7 +211,9 @@ class Campaign:
 
     def ready(self, cell: Cell) -> None:
         """Prepare what one cell needs."""
-        self._prepared.prepare([one for one in self.cells if one.candidate == cell.candidate], self._tell)
+        self._prepared.prepare(
+            [other_cell for other_cell in self.cells if other_cell.candidate == cell.candidate], self._tell
+        )
 
     def _close(self, watcher: Watcher) -> None:
         for board in self._boards.values():

@@ -108,7 +108,7 @@ def _require_fit(elf: "ELFFile", machine: Emulator, memory_mib: int) -> None:
             raise BadInput(
                 f"lies at 0x{container['p_paddr']:08x}; the machine's memory is 0x{first:08x} to 0x{end:08x}"
             )
-    if not any(one["p_vaddr"] <= elf["e_entry"] < one["p_vaddr"] + one["p_memsz"] for one in loaded):
+    if not any(segment["p_vaddr"] <= elf["e_entry"] < segment["p_vaddr"] + segment["p_memsz"] for segment in loaded):
         raise BadInput(f"starts at 0x{elf['e_entry']:08x}, where nothing of it lies")
 
 

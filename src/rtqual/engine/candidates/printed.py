@@ -48,4 +48,4 @@ def printed() -> tuple[Printed, ...]:
 
 def systems() -> dict[str, Printed]:
     """Return all such systems, by their names."""
-    return {name: one for one in printed() for name in one.systems()}
+    return {name: table for table in printed() for name in table.systems()}

@@ -112,8 +112,8 @@ class Definition:
         if kind == "failure":
             return self.failures
         if event in self.events and name in EVENT_NUMBERS:
-            one = self.events[event]
-            kind = one.value if name == EVENT_NUMBERS[0] else one.detail.removesuffix(" before")
+            described = self.events[event]
+            kind = described.value if name == EVENT_NUMBERS[0] else described.detail.removesuffix(" before")
         return self.enums.get(kind, {})
 
     @property

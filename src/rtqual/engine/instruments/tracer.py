@@ -173,7 +173,7 @@ def measured(
 ) -> Measurement:
     if not outcome.stdout.rstrip().endswith(END):
         raise RunFailed(f"{tracer}'s trace was cut off after {last_line(outcome.stdout)!r}; run it again")
-    if not any(series_.total for series_ in series):
+    if not any(each.total for each in series):
         raise RunFailed(f"{tracer} gave no samples, last words: {last_line(outcome.stdout)!r}; read its trace by hand")
     return Measurement(tuple(series), scalars, tuple(problems))
 

@@ -155,7 +155,7 @@ class BoardTable(Table):
             raise At("switch", "tryboot is the Raspberry Pi's, which is arm64")
         if not given and self.switch not in CARD_SWITCHES:
             raise At("switch", f"a card starts candidates by {' or '.join(CARD_SWITCHES)}; {self.switch} needs ssh")
-        if self.model in {PUBLISHED, *(one.name for one in all_boards())}:
+        if self.model in {PUBLISHED, *(known.name for known in all_boards())}:
             raise At("model", f"{shown(self.model)} is a name of rtqual's own; write the board's")
         if self.boot_timeout > _ENDLESS_S * 1e9:
             raise At("boot_timeout", "is more than an hour; no board takes that long")

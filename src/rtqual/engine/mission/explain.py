@@ -65,12 +65,12 @@ def problems_in(
     """Of each error, but for lists that are too short since their elements have errors, told by themselves. `place`:
     where a key of what was validated stands in the file."""
     errors = [
-        one
-        for one in error.errors(include_url=False)
-        if one["type"] != "too_short" or not isinstance(one["input"], list) or not one["input"]
+        problem
+        for problem in error.errors(include_url=False)
+        if problem["type"] != "too_short" or not isinstance(problem["input"], list) or not problem["input"]
     ]
-    for one in errors:
-        one["loc"] = place(one["loc"])
+    for problem in errors:
+        problem["loc"] = place(problem["loc"])
     return list(_problems(errors, schema, frozenset()))
 
 
@@ -85,7 +85,9 @@ def _problems(errors: Iterable[ErrorDetails], schema: Mapping[str, Any], chosen:
             choices.setdefault(place, []).append(error)
     for place, of_all in choices.items():
         deeper = len(place) + 1
-        of_kind = [one for one in of_all if len(one["loc"]) > deeper or not one["type"].endswith("_type")]
+        of_kind = [
+            problem for problem in of_all if len(problem["loc"]) > deeper or not problem["type"].endswith("_type")
+        ]
         if of_kind:
             for error in of_kind:
                 error["loc"] = (*place, *error["loc"][deeper:])

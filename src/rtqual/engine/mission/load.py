@@ -216,9 +216,9 @@ def _study_problems(mission: Mission) -> Iterator[Problem]:
 def _one_kernel_problems(mission: Mission) -> Iterator[Problem]:
     """Candidates that this machine runs one after the other must say so, or all would measure the one kernel."""
     here = [(n, candidate) for n, candidate in enumerate(mission.candidates) if candidate.is_here]
-    for i, (n, one) in enumerate(here):
+    for i, (n, other_candidate) in enumerate(here):
         for _, before in here[:i]:
-            if one.may_be(before):
+            if other_candidate.may_be(before):
                 message = f"may be the very kernel that {before.name} is; state release (or preempt-rt) for both"
                 yield Problem(("candidate", n), message)
                 break
@@ -226,7 +226,11 @@ def _one_kernel_problems(mission: Mission) -> Iterator[Problem]:
 
 def _baseline_problems(mission: Mission) -> Iterator[Problem]:
     for n, candidate in enumerate(mission.candidates):
-        names = [one.name for one in mission.candidates if one.architecture and one != candidate]
+        names = [
+            other_candidate.name
+            for other_candidate in mission.candidates
+            if other_candidate.architecture and other_candidate != candidate
+        ]
         if candidate.tailor and candidate.tailor.baseline and candidate.tailor.baseline not in names:
             message = f"no other candidate with a kernel is {shown(candidate.tailor.baseline)}; "
             message += suggest(candidate.tailor.baseline, names) if names else "leave it out"

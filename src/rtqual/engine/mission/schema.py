@@ -46,7 +46,7 @@ def mission_schema() -> dict[str, Any]:
 def _describe(table: type[Table]) -> None:
     """Give the keys of a table, and of all that derive from it, the string below each as their description."""
     for field, name in ((field, name) for name, field in table.model_fields.items() if not field.description):
-        field.description = next((said[name] for one in table.__mro__ if name in (said := _strings(one))), None)
+        field.description = next((said[name] for base in table.__mro__ if name in (said := _strings(base))), None)
     table.model_rebuild(force=True)
     for derived in table.__subclasses__():
         _describe(derived)

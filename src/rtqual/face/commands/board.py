@@ -27,7 +27,7 @@ def list_(*missions: Path, as_json: Json = False) -> int:
 
     found = stage.boards(missions)
     if as_json:
-        print_json([{"mission": str(one.mission), **asdict(one.settings)} for one in found])
+        print_json([{"mission": str(named_board.mission), **asdict(named_board.settings)} for named_board in found])
         return 0
     table = Table("board", "model", "reached at", "known-good system", "mission", box=box.SIMPLE)
     for named in found:
@@ -53,13 +53,13 @@ def check(name: str, /, *, mission: Path | None = None, as_json: Json = False) -
 
     found = stage.check(name, mission)
     if as_json:
-        print_json([asdict(one) for one in found])
+        print_json([asdict(finding) for finding in found])
     else:
         table = Table("", "", "found", "what to do", box=box.SIMPLE)
-        for one in found:
-            table.add_row("ok" if one.good else "-", one.name, one.what, one.mend)
+        for finding in found:
+            table.add_row("ok" if finding.good else "-", finding.name, finding.what, finding.mend)
         LITERAL.print(table)
-    return 0 if all(one.good for one in found if one.name not in ("power", "console", "watchdog")) else 1
+    return 0 if all(finding.good for finding in found if finding.name not in ("power", "console", "watchdog")) else 1
 
 
 @board_app.command

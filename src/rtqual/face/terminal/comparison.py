@@ -22,7 +22,7 @@ def comparison_dict(comparison: Comparison) -> dict[str, object]:
 
 def print_comparisons(console: Console, comparisons: Sequence[Comparison]) -> None:
     """A table for each pair, the reasons for what is undecided below it."""
-    for (a, b), pair in groupby(comparisons, key=lambda one: (one.a, one.b)):
+    for (a, b), pair in groupby(comparisons, key=lambda compared: (compared.a, compared.b)):
         where, rows = a.title, list(pair)
         where += "; counted instructions: they rank, they are no latencies for flight" if rows[0].emulated else ""
         table = lean_table(f"{where}\na = {a.candidate}, b = {b.candidate}", "statistic")

@@ -32,10 +32,10 @@ def print_history(console: Console, found: History) -> None:
             f"{its.times - 1:+.1%} (median; {shift.cell})",
             highlight=False,
         )
-    looked = [series_ for series_ in found.series if not series_.why_none]
-    states = [{one.state(change) for change in one.changes} for one in looked]
+    looked = [trend for trend in found.series if not trend.why_none]
+    states = [{trend.state(change) for change in trend.changes} for trend in looked]
     changed, new, gone = (sum(state in its for its in states) for state in ("stands", "new", "gone"))
-    drifting = sum(one.drift is not None for one in looked)
+    drifting = sum(trend.drift is not None for trend in looked)
     console.print(
         f"{changed} of {len(looked)} series changed; {new} may have, {drifting} drift, {gone} no longer show a change "
         "that they did.",

@@ -74,7 +74,7 @@ def show_record(console: Console, path: Path) -> None:
 def show_records(console: Console, found: Sequence[Record]) -> None:
     """A table for each board, its records in the order of what they measure."""
     records = sorted(found, key=_order)
-    places = dict.fromkeys((one.inputs.board, one.inputs.cpus) for one in records)
+    places = dict.fromkeys((shown.inputs.board, shown.inputs.cpus) for shown in records)
     for board, cpus in sorted(places, key=lambda place: (place[0] == this_machine().name, place)):
         table = lean_table(
             f"{board} board, {words.count(cpus, 'CPU')}", "record", "candidate", "measured", "seed", "clock"

@@ -122,25 +122,28 @@ def _source(ends: Ends) -> str:
     if ends.asked.source:
         path = Path(ends.asked.source)
         return str(path.absolute()) if path.is_dir() or "/" in ends.asked.source else ends.asked.source
-    one, other = ends.good.candidate, ends.bad.candidate
-    named = f"{one.name} and {other.name}"
-    for candidate in (one, other):
+    good, bad = ends.good.candidate, ends.bad.candidate
+    named = f"{good.name} and {bad.name}"
+    for candidate in (good, bad):
         if candidate.tailor and "/" in candidate.tailor.source:
             # A campaign's folder may be a stranger's, and a tree's makefiles run as the user: its word is not enough.
             raise BadInput(
                 f"{named}: the campaign says that {candidate.name} was built from the tree {candidate.tailor.source}: "
                 "name it with --source where it is yours"
             )
-    if one.tailor is None or other.tailor is None or ends.good.config == ends.bad.config:
+    if good.tailor is None or bad.tailor is None or ends.good.config == ends.bad.config:
         if ends.good.kernels != ends.bad.kernels:
             raise BadInput(
                 f"{named}: measured with other kernels: measure candidates whose packages name a version, or name with "
                 "--source the tree that both can be built from"
             )
         return ""
-    if (one.tailor.source, one.tailor.patches) != (other.tailor.source, other.tailor.patches) or one.tailor.patches:
+    if (good.tailor.source, good.tailor.patches) != (
+        bad.tailor.source,
+        bad.tailor.patches,
+    ) or good.tailor.patches:
         raise BadInput(f"{named}: built from other sources: name one tree for both with --source")
-    return one.tailor.source
+    return good.tailor.source
 
 
 def _architecture(ends: Ends) -> Architecture:

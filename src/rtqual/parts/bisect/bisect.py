@@ -252,13 +252,13 @@ class _Bisecting:
         result = campaign.run(self.watcher)
         for why in result.failures.values():
             raise RunFailed(why)
-        first = [one.manifest for one in result.records if one.inputs.seed == cells[0].seed]
+        first = [kept.manifest for kept in result.records if kept.inputs.seed == cells[0].seed]
         if len({manifest.samples_sha256 for manifest in first}) != 1:
             raise RunFailed(f"{candidate.name}: two runs of the same gave other samples, so no step would decide")
         for record in result.records:
             if record.manifest.problems:
                 raise RunFailed(f"{candidate.name}, seed {record.inputs.seed}: {record.manifest.problems[0]}")
-        return sorted((one for one in result.records if not one.manifest.repeat), key=lambda one: one.inputs.seed)
+        return sorted((kept for kept in result.records if not kept.manifest.repeat), key=lambda kept: kept.inputs.seed)
 
     def _name(self, record: Record) -> str:
         return self._store.path(record.inputs.key(), record.manifest.repeat).name

@@ -111,10 +111,10 @@ def _sets(material: Material, group: Group, told: Sequence[_Told]) -> dict[str, 
         if (asked.instrument, asked.load) == (group.instrument, group.load) and asked.statistic and asked.at_most
     ]
     found: dict[str, Sequence[_Told]] = {
-        "above p99": [one for one in told if one.above],
-        "the worst": [one for one in told if one.worst],
+        "above p99": [sample for sample in told if sample.above],
+        "the worst": [sample for sample in told if sample.worst],
         "maximum": told[:1],
-        "above the limit": [one for one in told if limits and one.ns > min(limits)],
+        "above the limit": [sample for sample in told if limits and sample.ns > min(limits)],
     }
     return {name: some for name, some in found.items() if some}
 
@@ -127,7 +127,7 @@ def _causes(material: Material, load: str, groups: Mapping[Group, Sequence[_Told
         for group, named in sets.items()
     }
     columns = [*texts("Samples"), *numbers("n", "Mean"), *texts("Of their time", "Most often the longest part")]
-    rows = [_row(group, name, one) for group, named in tallies.items() for name, one in named.items()]
+    rows = [_row(group, name, sums) for group, named in tallies.items() for name, sums in named.items()]
     shown = material.numbering.table(clean(f"What made samples late, {load_text(load)}"), columns, rows, [_COUNTED])
     drawn = [_bars(material, load, {group.candidate: named["maximum"] for group, named in tallies.items()}, "maximum")]
     worst = [named["the worst"] for named in tallies.values() if "the worst" in named]
@@ -136,15 +136,15 @@ def _causes(material: Material, load: str, groups: Mapping[Group, Sequence[_Told
     yield Plots(tuple(drawn), timing_notes(VIRTUAL))
 
 
-def _row(group: Group, name: str, one: Tally) -> list[Cell]:
-    parts = sorted(one.causes_ns.items(), key=lambda item: -item[1])
-    of = [f"{kind} {share(round(ns), round(one.mean_ns))}" for kind, ns in parts if ns >= _SHARE * one.mean_ns]
-    kind, where, times = one.places[0]
-    longest = f"{kind}, {plain(where) or 'not named'}" + (f" ({times} of {one.samples})" if one.samples > 1 else "")
-    mean = Cell(quantity(one.mean_ns, "ns"), f"to {quantity(one.most_ns, 'ns')}" if one.samples > 1 else "")
+def _row(group: Group, name: str, sums: Tally) -> list[Cell]:
+    parts = sorted(sums.causes_ns.items(), key=lambda item: -item[1])
+    of = [f"{kind} {share(round(ns), round(sums.mean_ns))}" for kind, ns in parts if ns >= _SHARE * sums.mean_ns]
+    kind, where, times = sums.places[0]
+    longest = f"{kind}, {plain(where) or 'not named'}" + (f" ({times} of {sums.samples})" if sums.samples > 1 else "")
+    mean = Cell(quantity(sums.mean_ns, "ns"), f"to {quantity(sums.most_ns, 'ns')}" if sums.samples > 1 else "")
     return [
         Cell(clean(group.candidate), name),
-        Cell(number(one.samples)),
+        Cell(number(sums.samples)),
         mean,
         Cell(prose(", ".join(of))),
         Cell(prose(longest)),
@@ -153,12 +153,12 @@ def _row(group: Group, name: str, one: Tally) -> list[Cell]:
 
 def _bars(material: Material, load: str, tallies: Mapping[str, Tally], name: str) -> Plot:
     kinds = [
-        kind for kind in Kind if any(one.causes_ns.get(kind, 0) >= _SHARE * one.mean_ns for one in tallies.values())
+        kind for kind in Kind if any(sums.causes_ns.get(kind, 0) >= _SHARE * sums.mean_ns for sums in tallies.values())
     ]
     bars = [
-        plots.Bar(kind.value, candidate, 100 * one.causes_ns.get(kind, 0) / one.mean_ns,
-                  label=share(round(one.causes_ns.get(kind, 0)), round(one.mean_ns)))
-        for kind in kinds for candidate, one in tallies.items()
+        plots.Bar(kind.value, candidate, 100 * causes.causes_ns.get(kind, 0) / causes.mean_ns,
+                  label=share(round(causes.causes_ns.get(kind, 0)), round(causes.mean_ns)))
+        for kind in kinds for candidate, causes in tallies.items()
     ]  # fmt: skip
     caption = clean(f"Causes of the {name}, {load_text(load)}: shares of its time")
     spoken = "; ".join(f"{bar.candidate}: {bar.row} {bar.label}" for bar in bars)
@@ -175,7 +175,7 @@ def _fall(material: Material, fall: Waterfall) -> Plot:
 
 def _timelines(material: Material, load: str, groups: Mapping[Group, Sequence[_Told]]) -> Iterator[Block]:
     """The worst of all, and of each candidate the worst."""
-    every = sorted((one for told in groups.values() for one in told), key=lambda told: -told.ns)
+    every = sorted((shown for told in groups.values() for shown in told), key=lambda told: -told.ns)
     firsts = [told[0] for told in groups.values()]
     notes = timing_notes(VIRTUAL)  # once, below the first
     for first in [*every[:_TIMELINES], *(told for told in firsts if told not in every[:_TIMELINES])]:

@@ -67,7 +67,7 @@ def explain(
 
     above_ns = _above_ns(worst, sample, above, ctf)
     if hung.is_lost(record):
-        if any(one is not None for one in (worst, sample, above, trace, ctf)):
+        if any(option is not None for option in (worst, sample, above, trace, ctf)):
             raise BadInput(f"{record}: is a run without samples, which --worst, --sample, --above and traces tell of")
         return _tell_hung(record, as_json=as_json)
     paths = find(record)
@@ -103,7 +103,7 @@ def _above_ns(worst: int | None, sample: int | None, above: str | None, ctf: Pat
     from rtqual.base.units import parse_duration_ns  # noqa: PLC0415
     from rtqual.parts.explain.stage import MOST  # noqa: PLC0415
 
-    if sum(one is not None for one in (worst, sample, above)) > 1:
+    if sum(option is not None for option in (worst, sample, above)) > 1:
         raise BadInput("--worst, --sample and --above: give one of them")
     if ctf is not None and ctf.exists():
         raise BadInput(f"--ctf {ctf}: is there already: name a new folder")

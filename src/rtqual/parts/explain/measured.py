@@ -71,8 +71,8 @@ class Measured:
         if self.played:
             return _accepted(trace, *self.played, log_of(self.record))
         if not self.timer:
-            values = [_in_order(series_) for series_ in self.series]
-            names = [series_.info.name for series_ in self.series]
+            values = [_in_order(each) for each in self.series]
+            names = [each.info.name for each in self.series]
             return [Found(*pair) for pair in zip(names, between(trace, values, self.begin, self.end), strict=True)]
         parameters = self._parameters()
         interval_ns = getattr(parameters, "interval", None) or OWN_INTERVAL_NS
@@ -150,9 +150,9 @@ def _accepted(trace: Trace, procedure: Procedure, definition: Definition, log: s
     times_ns = [int(line.partition(" ")[0]) for line in log.splitlines()]
     readings = dict(zip(times_ns, logged(trace, GROUND, times_ns), strict=True))
     found: dict[str, list[Sample]] = {}
-    for number, one in enumerate(every, 1):
-        event, ns, ground = readings[one.at_ns]
-        found.setdefault(one.name, []).append(Sample(number, one.at_ns - one.sent_ns, event, ns))
+    for number, answer in enumerate(every, 1):
+        event, ns, ground = readings[answer.at_ns]
+        found.setdefault(answer.name, []).append(Sample(number, answer.at_ns - answer.sent_ns, event, ns))
     return [Found(name, Matched(ground, tuple(some))) for name, some in found.items()]
 
 

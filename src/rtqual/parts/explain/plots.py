@@ -77,10 +77,10 @@ def _name(axes: Axes, place: int, parts: Sequence[Part], value_ns: int, width_in
 
 def waterfall_plot(fall: Waterfall, palette: Palette, ident: str, alt: str) -> str:
     """From the mean of the candidate that is sooner to that of the one that is later."""
-    least_ns = _SMALL * max(abs(one.ns) for one in fall.steps)
-    steps = [one for one in fall.steps if abs(one.ns) >= least_ns]
-    rest_ns = fall.difference_ns - sum(one.ns for one in steps)
-    rows = [(one.kind.value, one.ns, _COLOURS.get(one.kind, _REST)) for one in steps]
+    least_ns = _SMALL * max(abs(stage.ns) for stage in fall.steps)
+    steps = [stage for stage in fall.steps if abs(stage.ns) >= least_ns]
+    rest_ns = fall.difference_ns - sum(stage.ns for stage in steps)
+    rows = [(stage.kind.value, stage.ns, _COLOURS.get(stage.kind, _REST)) for stage in steps]
     rows += [("others", rest_ns, _REST)] if abs(rest_ns) >= _LEAST_NS else []
     names = [short(fall.sooner.candidate, 26), *(name for name, _, _ in rows), short(fall.later.candidate, 26)]
     with mpl.rc_context(RC):

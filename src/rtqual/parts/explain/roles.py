@@ -49,12 +49,14 @@ class Roles:
         before = [ns for event, ns, who in trace.readings() if event < sample.event and who.task == thread.task]
         return cls(before[-1] if before else None)
 
-    def kind(self, one: Slice) -> Kind:
-        whoever = passing(one) or (Kind.SCHEDULING if one.scheduling else None)
-        if whoever or one.thread is None:
+    def kind(self, piece: Slice) -> Kind:
+        whoever = passing(piece) or (Kind.SCHEDULING if piece.scheduling else None)
+        if whoever or piece.thread is None:
             return whoever or Kind.UNNAMED
-        kind = next((kind for start, kind in _ROLES if one.thread.name.startswith(start)), Kind.OTHER)
-        return Kind.POSE if kind == Kind.DECODE and self.pose_ns is not None and one.begin_ns >= self.pose_ns else kind
+        kind = next((kind for start, kind in _ROLES if piece.thread.name.startswith(start)), Kind.OTHER)
+        return (
+            Kind.POSE if kind == Kind.DECODE and self.pose_ns is not None and piece.begin_ns >= self.pose_ns else kind
+        )
 
 
 @dataclass(frozen=True)
@@ -70,13 +72,13 @@ class Players:
         usual = {thread.task: _BY_PRIORITY.get(99 - thread.priority) for thread, _ in reversed(seen.most_common())}
         return cls({task: kind for task, kind in usual.items() if kind})
 
-    def kind(self, one: Slice) -> Kind:
-        whoever = passing(one) or (Kind.SCHEDULING if one.scheduling else None)
-        if whoever or one.thread is None:
+    def kind(self, piece: Slice) -> Kind:
+        whoever = passing(piece) or (Kind.SCHEDULING if piece.scheduling else None)
+        if whoever or piece.thread is None:
             return whoever or Kind.UNNAMED
-        if one.thread.idle:
+        if piece.thread.idle:
             return Kind.IDLE
-        return Kind.GROUND if one.thread.name == GROUND else self.tasks.get(one.thread.task, Kind.OTHER)
+        return Kind.GROUND if piece.thread.name == GROUND else self.tasks.get(piece.thread.task, Kind.OTHER)
 
 
 def logged(trace: Trace, name: str, times_ns: Sequence[int]) -> list[tuple[int, int, Thread]]:

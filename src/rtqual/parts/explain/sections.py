@@ -68,15 +68,24 @@ def _sections(trace: Trace, pair: str, kind: str) -> Iterator[Section]:
 def by_place(found: Iterable[Placed], most: int) -> list[Placed]:
     """Of each kind, the longest section of each place; the longest first."""
     kept: dict[tuple[str, tuple[str, ...]], Placed] = {}
-    for one in sorted(found, key=lambda one: (one.section.kind, -one.section.duration_ns, one.section.begin_ns)):
-        place = one.section.kind, one.chain[-2:]
-        kept[place] = replace(kept[place], times=kept[place].times + 1) if place in kept else one
+    for placed_section in sorted(
+        found,
+        key=lambda placed_section: (
+            placed_section.section.kind,
+            -placed_section.section.duration_ns,
+            placed_section.section.begin_ns,
+        ),
+    ):
+        place = placed_section.section.kind, placed_section.chain[-2:]
+        kept[place] = replace(kept[place], times=kept[place].times + 1) if place in kept else placed_section
     return [
-        one for kind in _KINDS.values() for one in [own for own in kept.values() if own.section.kind == kind][:most]
+        placed_section
+        for kind in _KINDS.values()
+        for placed_section in [own for own in kept.values() if own.section.kind == kind][:most]
     ]
 
 
 def placed(section: Section, slices: Iterable[Slice]) -> Placed:
-    inside = [one for one in slices if section.begin_ns <= one.begin_ns < section.end_ns]
-    turns_ns = sum(one.end_ns - one.begin_ns for one in inside if one.turn)
+    inside = [piece for piece in slices if section.begin_ns <= piece.begin_ns < section.end_ns]
+    turns_ns = sum(piece.end_ns - piece.begin_ns for piece in inside if piece.turn)
     return Placed(section, dominant(inside), turns_ns=turns_ns)

@@ -138,23 +138,23 @@ def require(path: Path, record: Record) -> Measured:
     if not row.linux and kernel and not kernel.startswith(processor_of(None).name):
         raise BadInput(f"{path}: a run of {kernel}; of RTOS images FreeRTOS's alone can be watched")
     try:
-        one = measured(path, record, linux=row.linux)
+        measured_run = measured(path, record, linux=row.linux)
     except BadInput as error:
         raise BadInput(f"{path}: {error}") from None
-    if not one.series:
+    if not measured_run.series:
         raise BadInput(f"{path}: holds no latency of {inputs.instrument}'s")
-    if inputs.cpus != 1 and not (one.timer and row.architecture is AMD64):
+    if inputs.cpus != 1 and not (measured_run.timer and row.architecture is AMD64):
         raise BadInput(
             f"{path}: of {inputs.cpus} CPUs; on several the wake-ups of cyclictest on x86-64 are explained: "
             "choose such a record, or one on one CPU"
         )
-    cpus = [some.info.cpu or 0 for some in one.series] if inputs.cpus != 1 else [0]
+    cpus = [some.info.cpu or 0 for some in measured_run.series] if inputs.cpus != 1 else [0]
     if inputs.cpus > trace.MOST_CPUS or len({*cpus}) != len(cpus) or max(cpus) >= inputs.cpus:
         said = f"of {inputs.cpus} CPUs, with samples of CPU {listed([str(number) for number in cpus])}"
         raise BadInput(f"{path}: {said}: explained are runs with one thread a CPU, on {trace.MOST_CPUS} CPUs at most")
-    if any(some.info.overflow for some in one.series):
+    if any(some.info.overflow for some in measured_run.series):
         raise BadInput(f"{path}: has samples beyond its histogram, whose values are not known: raise histogram-limit")
-    return one
+    return measured_run
 
 
 class _Run(Again):

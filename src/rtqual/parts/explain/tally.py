@@ -72,11 +72,11 @@ class Waterfall:
 def waterfalls(tallies: Iterable[Tally]) -> list[Waterfall]:
     """Under each load, every candidate against the one whose worst samples are soonest."""
     by_load: dict[str, list[Tally]] = defaultdict(list)
-    for one in tallies:
-        by_load[one.load].append(one)
+    for tally in tallies:
+        by_load[tally.load].append(tally)
     found = []
     for some in by_load.values():
-        sooner, *others = sorted(some, key=lambda one: (one.mean_ns, one.candidate))
+        sooner, *others = sorted(some, key=lambda tally: (tally.mean_ns, tally.candidate))
         found += [_waterfall(other, sooner) for other in others]
     return found
 

@@ -121,10 +121,10 @@ def timeline(sample: Sample, processor: Processor, measured: Thread, slices: Ite
 def told_by(sample: Sample, kind: Callable[[Slice], Kind], slices: Iterable[Slice], cpu: int = 0) -> Timeline:
     """The same, where `kind` says of each slice in turn what it is."""
     pieces: list[tuple[Kind, Slice]] = []
-    for one in slices:
-        begin_ns, end_ns = max(one.begin_ns, sample.expiry_ns), min(one.end_ns, sample.read_ns)
+    for piece in slices:
+        begin_ns, end_ns = max(piece.begin_ns, sample.expiry_ns), min(piece.end_ns, sample.read_ns)
         if begin_ns < end_ns:
-            pieces.append((kind(one), replace(one, begin_ns=begin_ns, end_ns=end_ns)))
+            pieces.append((kind(piece), replace(piece, begin_ns=begin_ns, end_ns=end_ns)))
     groups = _without_flicker(_merged(pieces))
     by_turns = [(of, [*iterator]) for of, some in groups for _, iterator in groupby(some, _turn)]
     parts = _parts(by_turns, sample)
@@ -133,14 +133,14 @@ def told_by(sample: Sample, kind: Callable[[Slice], Kind], slices: Iterable[Slic
     return Timeline(sample, parts, cpu)
 
 
-def passing(one: Slice) -> Kind | None:
+def passing(piece: Slice) -> Kind | None:
     """What it is whoever runs; None where the thread says it."""
-    placed = one.chain or one.turn  # in another CPU's turn thread and mask say enough
-    if not one.user and (one.chain[-1:] == (UNKNOWN,) if placed else one.kind == ""):
+    placed = piece.chain or piece.turn  # in another CPU's turn thread and mask say enough
+    if not piece.user and (piece.chain[-1:] == (UNKNOWN,) if placed else piece.kind == ""):
         return Kind.UNNAMED
-    if one.softirq:
+    if piece.softirq:
         return Kind.SOFTIRQ
-    return Kind.INTERRUPT if one.kind == "I" else None
+    return Kind.INTERRUPT if piece.kind == "I" else None
 
 
 @dataclass
@@ -151,54 +151,56 @@ class _Telling:
     ran: bool = False  # the thread ran since the expiry
     waits: str = ""  # for what, where it ran and was taken off the CPU again
 
-    def kind(self, one: Slice) -> Kind:
-        in_timer = one.kind == "I" and (
-            one.entered in self.processor.timers or not self.processor.timer_handlers.isdisjoint(one.chain)
+    def kind(self, piece: Slice) -> Kind:
+        in_timer = piece.kind == "I" and (
+            piece.entered in self.processor.timers or not self.processor.timer_handlers.isdisjoint(piece.chain)
         )
         self.fired = self.fired or in_timer
-        mine = one.thread is not None and one.thread.task == self.measured.task
+        mine = piece.thread is not None and piece.thread.task == self.measured.task
         if mine and self.fired:
             self.ran = True
-            self.waits = next((name for name in one.chain if any(wait in name for wait in _WAITS)), "")
-        whoever = passing(one)
-        if whoever and not (whoever == Kind.INTERRUPT and self.processor.switches_at_leave and one.scheduling):
+            self.waits = next((name for name in piece.chain if any(wait in name for wait in _WAITS)), "")
+        whoever = passing(piece)
+        if whoever and not (whoever == Kind.INTERRUPT and self.processor.switches_at_leave and piece.scheduling):
             return whoever
         if not self.fired:
-            return self._before(one)
-        return self._mine(one) if mine else self._others(one)
+            return self._before(piece)
+        return self._mine(piece) if mine else self._others(piece)
 
-    def _before(self, one: Slice) -> Kind:
+    def _before(self, piece: Slice) -> Kind:
         """The timer's interrupt."""
-        if one.interrupts or (one.chain[-1:] and one.chain[-1].startswith(self.processor.vectors or "?")):
+        if piece.interrupts or (piece.chain[-1:] and piece.chain[-1].startswith(self.processor.vectors or "?")):
             return Kind.DELIVERY
-        return Kind.IDLE_EXIT if self.processor.halts and one.off_at.startswith(self.processor.halts) else Kind.IRQS_OFF
+        return (
+            Kind.IDLE_EXIT if self.processor.halts and piece.off_at.startswith(self.processor.halts) else Kind.IRQS_OFF
+        )
 
-    def _others(self, one: Slice) -> Kind:
-        if one.scheduling:
+    def _others(self, piece: Slice) -> Kind:
+        if piece.scheduling:
             return Kind.SCHEDULING
         if self.ran and self.waits:
             return Kind.LOCK
-        if one.thread is not None and one.thread.idle:
+        if piece.thread is not None and piece.thread.idle:
             return Kind.IDLE_EXIT
-        if not one.interrupts:
+        if not piece.interrupts:
             return Kind.IRQS_OFF
-        return Kind.OTHER if one.preemptible else Kind.PREEMPT_OFF
+        return Kind.OTHER if piece.preemptible else Kind.PREEMPT_OFF
 
-    def _mine(self, one: Slice) -> Kind:
-        if one.scheduling:
+    def _mine(self, piece: Slice) -> Kind:
+        if piece.scheduling:
             return Kind.SCHEDULING
-        if one.entered in self.processor.faults or not self.processor.fault_handlers.isdisjoint(one.chain):
+        if piece.entered in self.processor.faults or not self.processor.fault_handlers.isdisjoint(piece.chain):
             return Kind.FAULT
-        return Kind.OWN if one.user else Kind.RETURN
+        return Kind.OWN if piece.user else Kind.RETURN
 
 
 def _merged(pieces: Sequence[tuple[Kind, Slice]]) -> list[tuple[Kind, list[Slice]]]:
     groups: list[tuple[Kind, list[Slice]]] = []
-    for kind, one in pieces:
-        if groups and groups[-1][0] == kind and _alike(groups[-1][1][-1], one, kind):
-            groups[-1][1].append(one)
+    for kind, piece in pieces:
+        if groups and groups[-1][0] == kind and _alike(groups[-1][1][-1], piece, kind):
+            groups[-1][1].append(piece)
         else:
-            groups.append((kind, [one]))
+            groups.append((kind, [piece]))
     return groups
 
 
@@ -209,7 +211,7 @@ def _without_flicker(groups: Sequence[tuple[Kind, list[Slice]]]) -> list[tuple[K
     fired = False
     for kind, some in groups:
         fired = fired or kind not in (Kind.DELIVERY, Kind.IRQS_OFF)  # until then they are why it did not
-        short = fired and _whole_ns(one for one in some if not one.turn) < _SHORT_NS
+        short = fired and _whole_ns(piece for piece in some if not piece.turn) < _SHORT_NS
         called = Kind.OTHER if short and kind in (Kind.PREEMPT_OFF, Kind.IRQS_OFF) and _taken(some[0]) else kind
         if found and found[-1][0] == called and _alike(found[-1][1][-1], some[0], called):
             found[-1][1].extend(some)
@@ -218,17 +220,17 @@ def _without_flicker(groups: Sequence[tuple[Kind, list[Slice]]]) -> list[tuple[K
     return found
 
 
-def _taken(one: Slice) -> bool:
+def _taken(piece: Slice) -> bool:
     """By a thread that could be named, and not by an interrupt."""
-    return one.thread is not None and not one.thread.idle and one.kind != "I"
+    return piece.thread is not None and not piece.thread.idle and piece.kind != "I"
 
 
-def _turn(one: Slice) -> int | None:
-    return one.turn.cpu if one.turn else None
+def _turn(piece: Slice) -> int | None:
+    return piece.turn.cpu if piece.turn else None
 
 
 def _whole_ns(slices: Iterable[Slice]) -> int:
-    return sum(one.end_ns - one.begin_ns for one in slices)
+    return sum(piece.end_ns - piece.begin_ns for piece in slices)
 
 
 def _alike(a: Slice, b: Slice, kind: Kind) -> bool:
@@ -252,18 +254,22 @@ def _parts(groups: Sequence[tuple[Kind, list[Slice]]], sample: Sample) -> tuple[
 
 def _waker(slices: Sequence[Slice]) -> tuple[str, tuple[str, ...]] | None:
     """The thread that wakes the one that waits, and what it calls for that."""
-    for one in [one.turn or one for one in reversed(slices)]:
-        wakes = [place for place, name in enumerate(one.chain) if name.partition(".")[0] in _WAKES]
-        if wakes and one.kind != "I":
-            return str(one.thread or ""), one.chain[: wakes[0]]
+    for piece in [piece.turn or piece for piece in reversed(slices)]:
+        wakes = [place for place, name in enumerate(piece.chain) if name.partition(".")[0] in _WAKES]
+        if wakes and piece.kind != "I":
+            return str(piece.thread or ""), piece.chain[: wakes[0]]
     return None
 
 
 def _part(kind: Kind, slices: Sequence[Slice], sample: Sample) -> Part:
     first = slices[0]
-    off = next((one for one in slices if not one.interrupts and one.off_at), None) if kind == Kind.IRQS_OFF else None
+    off = (
+        next((piece for piece in slices if not piece.interrupts and piece.off_at), None)
+        if kind == Kind.IRQS_OFF
+        else None
+    )
     whole_ns = _whole_ns(slices)
-    others = [one.turn for one in slices if one.turn]
+    others = [piece.turn for piece in slices if piece.turn]
     return Part(
         kind=kind,
         begin_ns=first.begin_ns - sample.expiry_ns,
@@ -273,7 +279,7 @@ def _part(kind: Kind, slices: Sequence[Slice], sample: Sample) -> Part:
         chain=dominant(slices),
         off_at=off.off_at if off else "",
         off_before_ns=max(0, first.begin_ns - off.off_ns) if off else 0,
-        user=_DOMINANT * whole_ns <= _whole_ns(one for one in slices if one.user),
+        user=_DOMINANT * whole_ns <= _whole_ns(piece for piece in slices if piece.user),
         turn=f"{others[0].thread or 'a thread'} on CPU {others[0].cpu}" if others else "",
     )
 
@@ -284,9 +290,9 @@ def dominant(slices: Sequence[Slice]) -> tuple[str, ...]:
     chain: tuple[str, ...] = ()
     while True:
         below: dict[str, int] = defaultdict(int)
-        for one in slices:
-            if len(one.chain) > len(chain) and one.chain[: len(chain)] == chain:
-                below[one.chain[len(chain)]] += one.end_ns - one.begin_ns
+        for piece in slices:
+            if len(piece.chain) > len(chain) and piece.chain[: len(chain)] == chain:
+                below[piece.chain[len(chain)]] += piece.end_ns - piece.begin_ns
         name = max(below, key=lambda name: (below[name], name), default="")
         if not name or below[name] < _DOMINANT * whole:
             return chain

@@ -41,31 +41,33 @@ def why(
         return Why(refused=(str(error),))
     beyond = _p99(records[path] for path in explainable(records))
     wanted = {
-        path: replace(one, above_ns=beyond[inputs.candidate, inputs.load])
-        for path, one in asked.items() if (inputs := records[path].inputs)
+        path: replace(request, above_ns=beyond[inputs.candidate, inputs.load])
+        for path, request in asked.items() if (inputs := records[path].inputs)
     }  # fmt: skip
     known = {(run.record, run.worst, run.above_ns): run for run in before.runs}
 
     def run_of(path: Path) -> Run | str:
-        record, one = records[path], wanted[path]
+        record, request = records[path], wanted[path]
         name = f"{record.inputs.candidate} {under(record.inputs.load)}, seed {record.inputs.seed}"
-        kept = known.get((record.manifest.hash, one.worst, one.above_ns or 0))
+        kept = known.get((record.manifest.hash, request.worst, request.above_ns or 0))
         if kept:
             return kept
         tell(f"the timelines of {name}")
         try:
-            (told,) = explain({path: one}, sections=0)
+            (told,) = explain({path: request}, sections=0)
         except (BadInput, RunFailed) as error:
             return clean(f"{name}: {error}")
-        return Run(record=record.manifest.hash, worst=one.worst, above_ns=one.above_ns or 0, timelines=told.timelines)
+        return Run(
+            record=record.manifest.hash, worst=request.worst, above_ns=request.above_ns or 0, timelines=told.timelines
+        )
 
     with threads(workers) as pool:
         jobs = [pool.submit(run_of, path) for path in wanted]
         for _ in jobs:
             pool.ended()
     found = [job.result() for job in jobs]
-    runs = sorted((one for one in found if isinstance(one, Run)), key=lambda run: run.record)
-    return Why(runs=tuple(runs), refused=tuple(sorted(one for one in found if isinstance(one, str))))
+    runs = sorted((result for result in found if isinstance(result, Run)), key=lambda run: run.record)
+    return Why(runs=tuple(runs), refused=tuple(sorted(result for result in found if isinstance(result, str))))
 
 
 def _p99(records: Iterable[Record]) -> dict[tuple[str, str], int]:
@@ -73,5 +75,5 @@ def _p99(records: Iterable[Record]) -> dict[tuple[str, str], int]:
     groups: dict[tuple[str, str], list[Record]] = {}
     for record in records:
         groups.setdefault((record.inputs.candidate, record.inputs.load), []).append(record)
-    pools = {group: pool_runs([one.series for one in some]) for group, some in groups.items()}
+    pools = {group: pool_runs([taken.series for taken in some]) for group, some in groups.items()}
     return {group: int(quantile(pool, "p99")) for group, pool in pools.items() if pool}

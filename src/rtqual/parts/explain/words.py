@@ -26,15 +26,15 @@ CLOCK = "Times count instructions (2 ns each): they tell causes and rank kernels
 
 
 def print_explained(console: Console, explained: Sequence[Explained]) -> None:
-    for number, one in enumerate(explained):
+    for number, explanation in enumerate(explained):
         if number:
             console.print()
-        what = f"{one.candidate} {under(one.load)}, seed {one.seed}"
-        title = f"{what}: {count(one.samples, 'sample')} made again, all equal"
-        console.print(Text(clean(f"{title} ({one.record})"), "bold"), soft_wrap=True)
-        for line in one.timelines:
-            _print_timeline(console, line, where=one.on(line.cpu), series=one.series_of(line))
-        _print_longest(console, one.longest, one.on)
+        what = f"{explanation.candidate} {under(explanation.load)}, seed {explanation.seed}"
+        title = f"{what}: {count(explanation.samples, 'sample')} made again, all equal"
+        console.print(Text(clean(f"{title} ({explanation.record})"), "bold"), soft_wrap=True)
+        for line in explanation.timelines:
+            _print_timeline(console, line, where=explanation.on(line.cpu), series=explanation.series_of(line))
+        _print_longest(console, explanation.longest, explanation.on)
     console.print()
     console.print(Text(CLOCK, "dim"), soft_wrap=True)
 

@@ -59,9 +59,9 @@ class ImportedBoard(Board):
 
     def recorded(self, job: Job, *, seed: int, filed: tuple[str, str] = ("", "")) -> Path:  # noqa: ARG002
         instrument, load = filed
-        runs = [(path, one) for path, one in self._runs if (one.inputs.instrument, one.inputs.load) == filed]
+        runs = [(path, taken) for path, taken in self._runs if (taken.inputs.instrument, taken.inputs.load) == filed]
         if len(runs) < seed:
-            there = sorted({f"{one.inputs.instrument} under {one.inputs.load}" for _, one in self._runs})
+            there = sorted({f"{taken.inputs.instrument} under {taken.inputs.load}" for _, taken in self._runs})
             what = f"{count(len(runs), 'record')} of {instrument} under {load}, run {seed} asked for"
             raise RunFailed(
                 f"{self._folder}: {what}; it has {', '.join(there)}: plan what is there, or import with --load"

@@ -72,7 +72,7 @@ def import_(
     )
     imported = import_files(files, out, known, format_name=form)
     if as_json:
-        print_json([as_dict(one) for one in imported])
+        print_json([as_dict(result) for result in imported])
     else:
         for line in lines(imported):
             LITERAL.print(line, soft_wrap=True, highlight=False)

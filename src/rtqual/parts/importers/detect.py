@@ -19,7 +19,7 @@ def formats() -> Mapping[str, Format]:
 def detect(path: Path) -> Format:
     """Return the format of a file, by what stands at its beginning or end. Raises BadInput where it has none."""
     text = sniffed(path)
-    found = next((one for one in formats().values() if one.marks(text)), None)
+    found = next((known for known in formats().values() if known.marks(text)), None)
     if found is None:
         raise bad(path, None, f"none of the formats known: name one with --format ({', '.join(formats())})")
     return found

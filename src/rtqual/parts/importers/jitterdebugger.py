@@ -84,7 +84,7 @@ def read(source: Source, unit: str | None) -> list[Reading]:
         raise bad(path, None, f"a resolution of {step_ns} ns is none of jitterdebugger's (1 or 1000)")
     unit_name, assumed = settle_unit(path, unit, told, "its resolution_in_ns")
     unit_ns = UNITS_NS[unit_name]
-    tallies = {cpu: _tally(one, unit_ns) for cpu, one in sorted(result.cpu.items())}
+    tallies = {cpu: _tally(cpu_figures, unit_ns) for cpu, cpu_figures in sorted(result.cpu.items())}
     series = tuple(tally.series("latency", unit_ns, cpu) for cpu, tally in tallies.items())
     problems = [f"jitterdebugger thread {cpu}: {text}" for cpu, tally in tallies.items() for text in tally.problems()]
     system = result.sysinfo

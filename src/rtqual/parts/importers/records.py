@@ -76,7 +76,7 @@ def import_files(
     """
     _check(circumstances)
     found = [found for file in _within(files) for found in find_runs(file, format_name, circumstances)]
-    made = [(one, to_record(one, circumstances)) for one in found]
+    made = [(reading, to_record(reading, circumstances)) for reading in found]
     store = Store(folder / "records")
     return [Imported(found, record, store.write(record)) for found, record in made]
 

@@ -76,8 +76,8 @@ def _reading(run: _Run) -> Reading:
             problems.append(f"pair {receiver}: minimum, average and maximum are not in order")
         if pair and int(pair[3]) == 0:
             problems.append(f"pair {receiver}: without a real-time priority (P0)")
-    if len({series_.info.cpu for series_ in series}) < len(series):  # threads that share a CPU
-        series = [summary("latency", n, 1, **one.info.reported) for n, one in enumerate(series)]
+    if len({each.info.cpu for each in series}) < len(series):  # threads that share a CPU
+        series = [summary("latency", n, 1, **samples.info.reported) for n, samples in enumerate(series)]
     if missing := set(run.pairs) - set(run.lines):
         problems.append(f"{len(missing)} pairs of threads have no figures: the file is cut")
     first = run.pairs.get(min(run.lines))

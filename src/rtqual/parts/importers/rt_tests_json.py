@@ -80,9 +80,9 @@ def read(source: Source, _unit: str | None) -> list[Reading]:
     program = words[0].rpartition("/")[2][:40]
     series, problems = list[Series](), list[str]()
     disordered = common = 0
-    for number, one in sorted(result.thread.items()):
-        pair = one if isinstance(one, _Pair) else None
-        figures = pair.receiver if pair else one
+    for number, part in sorted(result.thread.items()):
+        pair = part if isinstance(part, _Pair) else None
+        figures = pair.receiver if pair else part
         assert isinstance(figures, _Figures)  # noqa: S101 - a pair has them in its receiver
         count = pair.sender.samples if pair else figures.cycles
         cpu = figures.cpu if 0 <= figures.cpu < 2**16 else number % 2**16
@@ -95,8 +95,8 @@ def read(source: Source, _unit: str | None) -> list[Reading]:
         problems.append(f"{common} of {len(result.thread)} threads without a real-time priority")
     if result.num_threads not in (None, len(result.thread)):
         problems.append(f"its num_threads is {result.num_threads}, the file has {len(result.thread)}")
-    if len({series_.info.cpu for series_ in series}) < len(series):  # threads that share a CPU
-        series = [summary("latency", n, 1, **one.info.reported) for n, one in enumerate(series)]
+    if len({each.info.cpu for each in series}) < len(series):  # threads that share a CPU
+        series = [summary("latency", n, 1, **samples.info.reported) for n, samples in enumerate(series)]
     told = [result.sysinfo.get("release"), result.sysinfo.get("version")]
     command = invocation.parse(result.command)
     return [
@@ -107,7 +107,7 @@ def read(source: Source, _unit: str | None) -> list[Reading]:
             command=command.argv if command else (),
             cpus=len(series),
             started=_started(result.start_time),
-            kernel=one_line(" ".join(str(one) for one in told if one)) or None,
+            kernel=one_line(" ".join(str(word) for word in told if word)) or None,
             facts={
                 key: one_line(str(value)) for key, value in result.sysinfo.items() if key in ("machine", "realtime")
             },

@@ -256,8 +256,8 @@ def studies() -> tuple[Study, ...]:
 def systems() -> Mapping[str, tuple[str, str]]:
     """Every system of which a study prints measurements: 'aarest/minibian-xenomai' -> its study and row."""
     return {
-        f"{one.key}/{row.replace('_', '-')}": (one.key, row)
-        for one in studies()
-        for table in one.measured.values()
-        for row in one.rows_of(table)
+        f"{publication.key}/{row.replace('_', '-')}": (publication.key, row)
+        for publication in studies()
+        for table in publication.measured.values()
+        for row in publication.rows_of(table)
     }

@@ -38,22 +38,22 @@ _WARNING = (
 def beside(material: Material) -> Iterator[Block]:
     """Nothing where no published table fits. At most _MOST_TABLES tables; what is left out is named."""
     yield from _misprints(material)
-    fitting = [(some, one) for some in _measured(material) for one in _matching(some)]
-    refused = [text for some, one in fitting for text in _refused(some, one)]
-    found = [(like, one) for some, one in fitting if (like := [s for s in some if not _unlike(s, one)])]
+    fitting = [(some, printed) for some in _measured(material) for printed in _matching(some)]
+    refused = [text for some, printed in fitting for text in _refused(some, printed)]
+    found = [(like, printed) for some, printed in fitting if (like := [s for s in some if not _unlike(s, printed)])]
     yield from bullets("Not set beside what a study printed", dict.fromkeys(refused))
     if not found:
         return
     yield Paragraph(_WARNING)
-    studies = {one.source.key: one.source for _, one in found}
+    studies = {printed.source.key: printed.source for _, printed in found}
     boards = dict.fromkeys(summary.group.board for some, _ in found for summary in some)
     differs = [*map(study_text, studies.values()), *(_board(material, board) for board in boards)]
     yield from bullets("What differs", differs)
-    for some, one in found[:_MOST_TABLES]:
-        yield _table(material, some, one)
+    for some, printed in found[:_MOST_TABLES]:
+        yield _table(material, some, printed)
     if found[_MOST_TABLES:]:
         left = found[_MOST_TABLES:]
-        names = (f"{some[0].group.instrument} ({one.source.key}, {one.table.place})" for some, one in left)
+        names = (f"{some[0].group.instrument} ({printed.source.key}, {printed.table.place})" for some, printed in left)
         yield Paragraph(f"Left out here, shown by `rtqual published show`: {listed(list(names))}.")
 
 
@@ -106,22 +106,22 @@ def _matching(some: Sequence[Summary]) -> Iterator[Beside]:
     yield from matching(group.instrument, group.load, group.cpus)
 
 
-def _unlike(s: Summary, one: Beside, statistic: str = "") -> str:
+def _unlike(s: Summary, printed: Beside, statistic: str = "") -> str:
     """Why a figure of ours is not set beside a table's; empty where it may be."""
-    return unlike_conditions(s.conditions, one.conditions, statistic)
+    return unlike_conditions(s.conditions, printed.conditions, statistic)
 
 
-def _refused(some: Sequence[Summary], one: Beside) -> Iterator[str]:
-    for why in dict.fromkeys(filter(None, (_unlike(s, one) for s in some))):
-        names = listed(list(dict.fromkeys(s.group.candidate for s in some if _unlike(s, one) == why)))
-        what = f"{one.table.instrument} {load_text(one.table.load)}"
-        yield f"{what} of {names} against {one.source.key}, {one.table.place}: {why}."
+def _refused(some: Sequence[Summary], printed: Beside) -> Iterator[str]:
+    for why in dict.fromkeys(filter(None, (_unlike(s, printed) for s in some))):
+        names = listed(list(dict.fromkeys(s.group.candidate for s in some if _unlike(s, printed) == why)))
+        what = f"{printed.table.instrument} {load_text(printed.table.load)}"
+        yield f"{what} of {names} against {printed.source.key}, {printed.table.place}: {why}."
 
 
-def _table(material: Material, some: Sequence[Summary], one: Beside) -> Table:
+def _table(material: Material, some: Sequence[Summary], published: Beside) -> Table:
     """Ours first; times in the study's unit."""
-    columns = [name for name in one.columns if any(name in s.figures for s in some)]
-    units = {name: _unit(one, name) for name in columns}
+    columns = [name for name in published.columns if any(name in s.figures for s in some)]
+    units = {name: _unit(published, name) for name in columns}
     notes = Notes()
     several = len({s.group.board for s in some}) > 1
     rows = []
@@ -130,35 +130,38 @@ def _table(material: Material, some: Sequence[Summary], one: Beside) -> Table:
         name = Cell(clean(s.group.candidate), where, notes.timed(TIMING_MARK[s.timing]))
         runs = count(s.runs, "run")
         counted = f"{number(s.samples)} in {runs}" if s.samples else runs
-        rows.append([name, Cell(counted), *(_own(s, one, column, unit, notes) for column, unit in units.items())])
-    for label, printed in one.rows.items():
+        rows.append([name, Cell(counted), *(_own(s, published, column, unit, notes) for column, unit in units.items())])
+    for label, printed in published.rows.items():
         counted = number(printed[CYCLES].value) if CYCLES in printed else "not stated"
         rows.append([Cell(label), Cell(counted), *(_printed(printed.get(column), notes) for column in columns)])
     group = some[0].group
     here = parameters(material, group.instrument)
-    parameters_of_both = f"Study: {one.table.command or 'its parameters are not stated'}. Here: {here}."
+    parameters_of_both = f"Study: {published.table.command or 'its parameters are not stated'}. Here: {here}."
     heads = [Column(readable(name)) for name in columns]
-    place, unit = listed(places(one.source, one.table)), "µs" if one.table.unit == "us" else one.table.unit
+    place, unit = (
+        listed(places(published.source, published.table)),
+        "µs" if published.table.unit == "us" else published.table.unit,
+    )
     return material.numbering.table(
-        clean(f"{group.instrument} {load_text(group.load)}, beside {one.source.key}, {place}; times in {unit}"),
+        clean(f"{group.instrument} {load_text(group.load)}, beside {published.source.key}, {place}; times in {unit}"),
         [Column("System", False), Column("Samples", False, name=True), *heads],
         rows,
         (Note("", prose(parameters_of_both)), *notes.listed()),
     )
 
 
-def _unit(one: Beside, column: str) -> str:
+def _unit(printed: Beside, column: str) -> str:
     """As the study prints it; 1/s is in the column's name."""
-    unit = next(row[column] for row in one.rows.values() if column in row).unit
-    return one.table.unit if unit == "ns" else unit
+    unit = next(row[column] for row in printed.rows.values() if column in row).unit
+    return printed.table.unit if unit == "ns" else unit
 
 
-def _own(s: Summary, one: Beside, column: str, unit: str, notes: Notes) -> Cell:
+def _own(s: Summary, printed: Beside, column: str, unit: str, notes: Notes) -> Cell:
     """A measured figure in the study's unit, its interval below; not where it does not compare with the study's."""
     figure = s.figures.get(column)
     if figure is None:
         return Cell("-")
-    if why := _unlike(s, one, column):
+    if why := _unlike(s, printed, column):
         return Cell("-", marks=notes.mark(prose(f"Not set beside the study's: {why}.")))
     scale = DURATIONS_NS.get(unit, 1)
     ends = figure.interval and (figure.interval.low, figure.interval.high)

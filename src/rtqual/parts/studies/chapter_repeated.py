@@ -25,20 +25,20 @@ def repeated(material: Material) -> Iterator[Block]:
     """Nothing where nothing that was measured stands for a system of a study."""
     summaries = material.evidence.summaries
     found = [compare(study.key, material.mission, summaries) for study in studies()]
-    found = [one for one in found if one.pairs]
+    found = [repetition for repetition in found if repetition.pairs]
     if found:
         yield Paragraph(_READ)
     mark = timing_mark([s for s in summaries if s.group.board != PUBLISHED])
-    for one in found:
-        yield _table(material, one, mark)
-        yield from _orders(one)
-        yield from bullets(f"Not set beside study {one.study}", one.apart)
+    for repetition in found:
+        yield _table(material, repetition, mark)
+        yield from _orders(repetition)
+        yield from bullets(f"Not set beside study {repetition.study}", repetition.apart)
 
 
-def _table(material: Material, one: Repeated, mark: str) -> Table:
-    caption = marked(clean(f"Study {one.study} repeated: {one.title}"), mark)
+def _table(material: Material, repetition: Repeated, mark: str) -> Table:
+    caption = marked(clean(f"Study {repetition.study} repeated: {repetition.title}"), mark)
     columns = [*texts("Measured", "Beside", "Figures"), *numbers("Rank correlation", "Median ratio")]
-    return material.numbering.table(caption, columns, map(_row, one.pairs), timing_notes(mark))
+    return material.numbering.table(caption, columns, map(_row, repetition.pairs), timing_notes(mark))
 
 
 def _row(pair: Pair) -> list[Cell]:
@@ -49,13 +49,13 @@ def _row(pair: Pair) -> list[Cell]:
     return [Cell(clean(pair.measured)), Cell(clean(pair.printed)), figures, rank, ratio]
 
 
-def _orders(one: Repeated) -> Iterator[Block]:
-    if not one.orders:
+def _orders(repetition: Repeated) -> Iterator[Block]:
+    if not repetition.orders:
         return
-    against = [order for order in one.orders if not order.agrees]
-    yield Paragraph(f"Which of two systems has the larger figure: {agreement(one.orders)}")
+    against = [order for order in repetition.orders if not order.agrees]
+    yield Paragraph(f"Which of two systems has the larger figure: {agreement(repetition.orders)}")
     left = len(against) - _MOST_ORDERS
-    more = [f"and {left} more, which `rtqual published compare {one.study}` lists"] if left > 0 else []
+    more = [f"and {left} more, which `rtqual published compare {repetition.study}` lists"] if left > 0 else []
     yield from bullets("Not as printed", [*map(_order, against[:_MOST_ORDERS]), *more])
 
 

@@ -55,7 +55,7 @@ def published_audit(key: str | None = None, /, *, as_json: Json = False) -> int:
     from rtqual.parts.studies.words import audit_values  # noqa: PLC0415
 
     if as_json:
-        print_json([audit_values(audit(one)) for one in (studies() if key is None else (study(key),))])
+        print_json([audit_values(audit(publication)) for publication in (studies() if key is None else (study(key),))])
     else:
         sys.stdout.write(document(key))
     return 0

@@ -132,12 +132,12 @@ def _systems(key: str, mission: Mission, summaries: Sequence[Summary], apart: li
             continue
         for board in dict.fromkeys(summary.group.board for summary in own):
             figures: dict[str, tuple[Figure, float]] = {}
-            for one in own:
-                if one.group.board == board:
+            for other in own:
+                if other.group.board == board:
                     for table in study(key).measured.values():
-                        if _is_of(table, one):
-                            figures |= _figures(one, beside(key, table.id), system, apart)
-                    figures |= dict(_sizes(one, key, system, apart))
+                        if _is_of(table, other):
+                            figures |= _figures(other, beside(key, table.id), system, apart)
+                    figures |= dict(_sizes(other, key, system, apart))
             yield Pair(f"{candidate.name}, {board} board", system, board, figures)
 
 

@@ -35,12 +35,12 @@ How it judges:
 def document(key: str | None = None) -> str:
     """The audit of one study, or of all of them with the method. Markdown. Raises BadInput for an unknown key."""
     parts = [_METHOD] if key is None else []
-    for one in studies() if key is None else (study(key),):
-        parts.append(audit_text(audit(one)))
-        if one.choice is not None:
-            parts.append(_choice(one.key, one.choice))
-        if one.beside:
-            parts.append(one.beside)
+    for publication in studies() if key is None else (study(key),):
+        parts.append(audit_text(audit(publication)))
+        if publication.choice is not None:
+            parts.append(_choice(publication.key, publication.choice))
+        if publication.beside:
+            parts.append(publication.beside)
     return "\n".join(parts)
 
 

@@ -55,7 +55,7 @@ class Operations:
 def operations(family: str) -> tuple[Operations, ...]:
     """Those of a family of the probe (docs/probe.md); none where no study has them."""
     found = {"primitives": _primitives, "itc": _communication, "periodic": _periodic}.get(family)
-    return tuple(one for one in found() if one.figures_ns) if found else ()
+    return tuple(row for row in found() if row.figures_ns) if found else ()
 
 
 def _primitives() -> Iterator[Operations]:

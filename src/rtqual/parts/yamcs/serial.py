@@ -87,15 +87,17 @@ class Carrier:
         """The line is written to while something is to go there, and grounds are heard while nothing is."""
         going = bool(self._to_go)
         self._register(self._line, selectors.EVENT_READ | (selectors.EVENT_WRITE if going else 0))
-        for one, (_, unsent) in self._grounds.items():
-            self._register(one, (0 if going else selectors.EVENT_READ) | (selectors.EVENT_WRITE if unsent else 0))
+        for connection, (_, unsent) in self._grounds.items():
+            self._register(
+                connection, (0 if going else selectors.EVENT_READ) | (selectors.EVENT_WRITE if unsent else 0)
+            )
 
-    def _register(self, one: int | socket.socket, events: int) -> None:
-        known = self._selector.get_map().get(one)
+    def _register(self, endpoint: int | socket.socket, events: int) -> None:
+        known = self._selector.get_map().get(endpoint)
         if known and known.events != events:
-            self._selector.unregister(one)
+            self._selector.unregister(endpoint)
         if events and (not known or known.events != events):
-            self._selector.register(one, events)
+            self._selector.register(endpoint, events)
 
     def _of_line(self, events: int) -> None:
         try:
@@ -121,49 +123,49 @@ class Carrier:
                     self._send(ground, packet)
 
     def _accept(self) -> None:
-        one, address = self._server.accept()
+        connection, address = self._server.accept()
         if len(self._grounds) >= _GROUNDS_MOST:
-            one.close()
+            connection.close()
             self._tell(f"a ground was refused: {_GROUNDS_MOST} are connected")
             return
-        one.setblocking(False)
-        self._grounds[one] = bytearray(), bytearray()
+        connection.setblocking(False)
+        self._grounds[connection] = bytearray(), bytearray()
         self._tell(f"a ground has connected: {address[0]}:{address[1]}")
 
-    def _of_ground(self, one: socket.socket, events: int) -> None:
+    def _of_ground(self, connection: socket.socket, events: int) -> None:
         if events & selectors.EVENT_WRITE:
-            self._send(one)
-        if not events & selectors.EVENT_READ or one not in self._grounds:
+            self._send(connection)
+        if not events & selectors.EVENT_READ or connection not in self._grounds:
             return
         try:
-            got = one.recv(_TURN)
+            got = connection.recv(_TURN)
         except OSError:
             got = b""
         if not got:
-            self._close(one, "has gone")
+            self._close(connection, "has gone")
             return
-        stream, _ = self._grounds[one]
+        stream, _ = self._grounds[connection]
         stream += got
         for packet in octets.packets(stream):
             self._to_go += octets.cobs(packet)
         if (octets.packet_length(stream) or 0) > self._largest:
-            self._close(one, "sent what is no telecommand")
+            self._close(connection, "sent what is no telecommand")
 
-    def _send(self, one: socket.socket, packet: bytes = b"") -> None:
-        _, unsent = self._grounds[one]
+    def _send(self, connection: socket.socket, packet: bytes = b"") -> None:
+        _, unsent = self._grounds[connection]
         unsent += packet
         try:
-            del unsent[: one.send(unsent)]
+            del unsent[: connection.send(unsent)]
         except BlockingIOError:
             pass
         except OSError:
-            self._close(one, "has gone")
+            self._close(connection, "has gone")
             return
         if len(unsent) > _UNSENT_MOST:
-            self._close(one, "does not read")
+            self._close(connection, "does not read")
 
-    def _close(self, one: socket.socket, why: str) -> None:
-        del self._grounds[one]
-        self._register(one, 0)
-        one.close()
+    def _close(self, connection: socket.socket, why: str) -> None:
+        del self._grounds[connection]
+        self._register(connection, 0)
+        connection.close()
         self._tell(f"a ground {why}")

@@ -29,18 +29,22 @@ def stack(procedure: Procedure, definition: Definition) -> str:
 
 
 def _steps(step: Step, definition: Definition, wait_ms: int, *, tagged: bool) -> Iterator[Mapping[str, Any]]:
-    refused = [one for one in step.expect if one.report in _REFUSALS]
+    refused = [expected for expected in step.expect if expected.report in _REFUSALS]
     command = definition.commands.get(step.send or "")
     if command and not tagged and step.damage in (None, Damage.GAP) and sent_by_yamcs(command):
         advancement = {"acknowledgment": "Acknowledge_Sent"} if refused else {}
         entries = step.entries or ({},)
-        for number, entry in enumerate(entries, 1):  # Yamcs's commands have one
+        for number, entry in enumerate(entries, 1):  # Yamcs's commands have expected
             yield {
                 "type": "command",
                 "name": f"/{SPACE}/{step.send}",
                 "arguments": [{"name": name, "value": value} for name, value in {**step.args, **entry}.items()],
                 "advancement": {**advancement, "wait": wait_ms if number == len(entries) else 0},
-                **({"comment": "must be refused: " + "; ".join(one.said for one in refused)} if refused else {}),
+                **(
+                    {"comment": "must be refused: " + "; ".join(expected.said for expected in refused)}
+                    if refused
+                    else {}
+                ),
             }
     elif step.send or step.raw or step.fault:
         yield _text(f"Not by Yamcs: {step.said}")

@@ -202,7 +202,9 @@ def write_samples(folder: Path, series: Sequence[Series]) -> list[str]:
         copy(connection, "FROM samples", folder / SAMPLES)
         if not orders:
             return [SAMPLES]
-        each = [f"FROM ({_query(connection, one)}) SELECT {i}::INTEGER AS series, value" for i, one in orders.items()]
+        each = [
+            f"FROM ({_query(connection, order)}) SELECT {i}::INTEGER AS series, value" for i, order in orders.items()
+        ]
         copy(connection, " UNION ALL ".join(each), folder / RAW)
     return [SAMPLES, RAW]
 

@@ -276,13 +276,13 @@ def samples_digest(series: tuple[Series, ...], scalars: Mapping[str, Scalar]) ->
     import numpy as np  # noqa: PLC0415
 
     sha = hashlib.sha256(json.dumps({k: v.model_dump() for k, v in sorted(scalars.items())}).encode())
-    for series_ in series:
-        sha.update(series_.info.model_dump_json().encode())
+    for each in series:
+        sha.update(each.info.model_dump_json().encode())
         samples = 0
-        for chunk in series_.ordered() or (series_.values,):
+        for chunk in each.ordered() or (each.values,):
             sha.update(np.ascontiguousarray(chunk, "<i8").data)
             samples += len(chunk)
-        for counts in (series_.counts,) if series_.order is None else _ones(samples):
+        for counts in (each.counts,) if each.order is None else _ones(samples):
             sha.update(np.ascontiguousarray(counts, "<i8").data)
     return sha.hexdigest()
 

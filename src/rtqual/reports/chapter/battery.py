@@ -29,9 +29,9 @@ def has_several(summaries: Sequence[Summary]) -> bool:
     return any(s.absent or len(s.series) >= SEVERAL for s in summaries)
 
 
-def battery(material: Material, one: Place, load: str) -> Table:
+def battery(material: Material, where: Place, load: str) -> Table:
     """What a system does not offer is marked so; figures that are no samples stand below the samples."""
-    summaries = one.under(load)
+    summaries = where.under(load)
     sampled = list(dict.fromkeys(name for s in summaries for name in s.series))
     absent = dict.fromkeys(name for s in summaries for name in s.absent)
     names = [*sampled, *(name for name in absent if not any(_belongs(text, name) for text in sampled))]
@@ -45,7 +45,7 @@ def battery(material: Material, one: Place, load: str) -> Table:
     for name in scalars:
         found = [s.figures.get(name) for s in summaries]
         rows.append([Cell(readable(name)), *(Cell("-" if f is None else figure_value(f)) for f in found)])
-    caption = f"{one.instrument} {load_text(load)}, {place(summaries[0].group)}: median, and least to largest"
+    caption = f"{where.instrument} {load_text(load)}, {place(summaries[0].group)}: median, and least to largest"
     columns = [Column("Operation", False), *material.columns([s.group.candidate for s in summaries])]
     listed: tuple[Note, ...] = notes.listed()
     return material.numbering.table(clean(caption), columns, rows, listed)

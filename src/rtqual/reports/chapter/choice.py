@@ -31,11 +31,11 @@ _READ = (
 
 def choice(material: Material) -> Iterator[Block]:
     """Nothing where one kind of system was measured, or of all but one kind the memory is not known."""
-    for one in material.places():
-        known = all_instruments().get(one.instrument)
-        if not isinstance(known, Probe) or (known.family, known.space) != ("wakeup", USER) or one.board == PUBLISHED:
+    for where in material.places():
+        known = all_instruments().get(where.instrument)
+        if not isinstance(known, Probe) or (known.family, known.space) != ("wakeup", USER) or where.board == PUBLISHED:
             continue
-        summaries = [s for s in one.under(NO_LOAD) if _QUANTILE in s.figures and not s.problems]
+        summaries = [s for s in where.under(NO_LOAD) if _QUANTILE in s.figures and not s.problems]
         found = [(s, offer, size) for s in summaries for offer, size in _known(material, s)]
         if len({offer.kin for _, offer, _ in found}) > 1:
             yield Paragraph(_READ)

@@ -22,20 +22,20 @@ def comparisons(material: Material) -> Iterator[Block]:
         "chance that a sample of a is larger than one of b; 0.5 means no effect."
     )
     undecided: dict[tuple[str, str], list[str]] = {}
-    for one in material.places():
+    for spot in material.places():
         found = [
             c
             for c in material.evidence.comparisons
-            if (c.a.instrument, c.a.board, c.a.cpus) == (one.instrument, one.board, one.cpus)
-            and best.get(one.board, c.a.candidate) in (c.a.candidate, c.b.candidate)
+            if (c.a.instrument, c.a.board, c.a.cpus) == (spot.instrument, spot.board, spot.cpus)
+            and best.get(spot.board, c.a.candidate) in (c.a.candidate, c.b.candidate)
             and not is_constant(c)
         ]
         if any(c.difference.interval or is_size(c.unit) for c in found):
-            yield _table(material, one, found)
-            yield from shifts(material, one, best.get(one.board, found[0].a.candidate))
+            yield _table(material, spot, found)
+            yield from shifts(material, spot, best.get(spot.board, found[0].a.candidate))
         elif found:
             key = place(found[0].a), found[0].difference.why_no_interval
-            undecided.setdefault(key, []).append(one.instrument)
+            undecided.setdefault(key, []).append(spot.instrument)
     yield from bullets(
         "Too few runs to tell candidates apart (their figures stand among the results)",
         (f"{where}: {', '.join(names)}: {why}." for (where, why), names in undecided.items()),
@@ -43,11 +43,11 @@ def comparisons(material: Material) -> Iterator[Block]:
     )
 
 
-def _table(material: Material, one: Place, found: list[Comparison]) -> Table:
+def _table(material: Material, where: Place, found: list[Comparison]) -> Table:
     """What is the same in every row (the load, the pair) stands in the caption instead."""
-    found.sort(key=lambda c: one.loads.index(c.a.load))
+    found.sort(key=lambda c: where.loads.index(c.a.load))
     notes = notes_for(figure for c in found for figure in (c.ratio, c.difference))
-    mark = notes.timed(timing_mark(one.summaries))
+    mark = notes.timed(timing_mark(where.summaries))
     names: dict[str, Callable[[Comparison], str]] = {
         "Load": lambda c: load_text(c.a.load),
         "a": lambda c: c.a.candidate,
@@ -74,5 +74,5 @@ def _table(material: Material, one: Place, found: list[Comparison]) -> Table:
         *numbers("Ratio a / b", "Difference a - b", "P(a > b)"),
         Column("Statement", False, name=True),
     ]
-    caption = clean(", ".join([f"Comparison: {one.title}", *common]))
+    caption = clean(", ".join([f"Comparison: {where.title}", *common]))
     return material.numbering.table(marked(caption, mark), columns, rows, notes.listed())

@@ -22,55 +22,55 @@ _MOST_LIMITS = 3  # in a plot
 _SHAPES = ((plots.histogram, "Histogram"), (plots.ccdf, "Share of samples above a value"))
 
 
-def distributions(material: Material, one: Place) -> Iterator[Block]:
+def distributions(material: Material, where: Place) -> Iterator[Block]:
     """A histogram and, where there is a tail to see, a CCDF for every load, all on the same horizontal axis."""
-    panels = panels_of(material, one)
+    panels = panels_of(material, where)
     if not panels:
-        sampled = any(s.distribution for s in one.summaries)
+        sampled = any(s.distribution for s in where.summaries)
         why = "There are too few samples to plot" if sampled else "This tool prints no samples to plot"
         yield Paragraph(f"{why}; the figures stand in the tables below.")
         return
     drawn = [
-        _plot(material, one, load, panel, shape=shape)
+        _plot(material, where, load, panel, shape=shape)
         for load, panel in panels.items()
         for shape in range(len(_SHAPES))
-        if shape == 0 or max(s.samples for s in one.under(load)) >= FEWEST_OF_A_TAIL
+        if shape == 0 or max(s.samples for s in where.under(load)) >= FEWEST_OF_A_TAIL
     ]
-    yield Plots(tuple(drawn), timing_notes(timing_mark(one.summaries)))
+    yield Plots(tuple(drawn), timing_notes(timing_mark(where.summaries)))
 
 
 def decisive(material: Material, verdict: Verdict) -> Plots | None:
     """The histogram of the first requirement that sets a limit to samples, for the first page."""
     for requirement in material.mission.requirements:
-        for one in material.places():
-            if (one.instrument, one.board) != (requirement.instrument, verdict.board):
+        for where in material.places():
+            if (where.instrument, where.board) != (requirement.instrument, verdict.board):
                 continue
-            panel = panels_of(material, one).get(requirement.load)
+            panel = panels_of(material, where).get(requirement.load)
             if panel and panel.limits:
-                plot = _plot(material, one, requirement.load, panel, shape=0)
+                plot = _plot(material, where, requirement.load, panel, shape=0)
                 return Plots((plot,), timing_notes(panel.mark))
     return None
 
 
-def _plot(material: Material, one: Place, load: str, panel: plots.Panel, *, shape: int) -> Plot:
+def _plot(material: Material, where: Place, load: str, panel: plots.Panel, *, shape: int) -> Plot:
     draw, what = _SHAPES[shape]
-    summaries = one.under(load)
+    summaries = where.under(load)
     series = summaries[0].series
     of = f" of {series[0]}" if len(series) > 1 else ""  # the first stands for an instrument that samples several things
-    caption = clean(f"{what}{of}, {one.instrument} {load_text(load)}, {place(summaries[0].group)}")
+    caption = clean(f"{what}{of}, {where.instrument} {load_text(load)}, {place(summaries[0].group)}")
     alt = f"{caption}. {_spoken(summaries)}"
     return material.numbering.plot(caption, alt, partial(draw, panel, material.palette), panel.mark)
 
 
-def panels_of(material: Material, one: Place) -> dict[str, plots.Panel]:
+def panels_of(material: Material, where: Place) -> dict[str, plots.Panel]:
     """What is plotted under every load: panels on one horizontal axis."""
-    by_load = {load: drawable for load in one.loads if (drawable := _drawable(one.under(load)))}
-    limits = {load: _limits(material, one, load) for load in by_load}
+    by_load = {load: drawable for load in where.loads if (drawable := _drawable(where.under(load)))}
+    limits = {load: _limits(material, where, load) for load in by_load}
     shown = [d for drawable in by_load.values() for d in drawable.values()]
     span = plots.span_of(shown, [limit for some in limits.values() for limit in some])
-    quantity = QUANTITY.get(one.instrument, "Latency")
+    quantity = QUANTITY.get(where.instrument, "Latency")
     return {
-        load: plots.Panel(drawable, quantity, timing_mark(one.under(load)), limits[load], span)
+        load: plots.Panel(drawable, quantity, timing_mark(where.under(load)), limits[load], span)
         for load, drawable in by_load.items()
     }
 
@@ -83,13 +83,13 @@ def _drawable(summaries: Sequence[Summary]) -> dict[str, Distribution]:
     }
 
 
-def _limits(material: Material, one: Place, load: str) -> tuple[plots.Limit, ...]:
+def _limits(material: Material, where: Place, load: str) -> tuple[plots.Limit, ...]:
     limits = [
         plots.Limit(
             f"{r.statistic} {'at most' if r.at_most else 'at least'}", r.limit.value, upper=r.at_most is not None
         )
         for r in material.mission.requirements
-        if (r.instrument, r.load) == (one.instrument, load) and r.statistic and r.statistic not in _SPREADS
+        if (r.instrument, r.load) == (where.instrument, load) and r.statistic and r.statistic not in _SPREADS
     ]
     if len(limits) > _MOST_LIMITS:  # the tightest either way
         upper = sorted((limit for limit in limits if limit.upper), key=_value)

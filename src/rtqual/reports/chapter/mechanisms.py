@@ -62,9 +62,9 @@ def mechanisms(material: Material) -> Iterator[Block]:
 
 def _families(material: Material) -> Iterator[tuple[str, list[Summary], tuple[Operations, ...]]]:
     groups: dict[tuple[str, str, str, int], list[Summary]] = {}
-    for one in material.places():
-        family = _family(one.instrument)
-        for s in one.summaries if family and one.board != PUBLISHED else ():
+    for where in material.places():
+        family = _family(where.instrument)
+        for s in where.summaries if family and where.board != PUBLISHED else ():
             if s.figures and not s.problems:
                 groups.setdefault((family, s.group.load, s.group.board, s.group.cpus), []).append(s)
     ordered = sorted(groups.items(), key=lambda pair: -max(len(s.series) for s in pair[1]))  # the fullest first

@@ -15,9 +15,9 @@ _START, _DONE = "sensor start", "end to end"
 _SHOWN = ((_START, "p50"), (_START, "p99"), (_START, "max"), (_DONE, "p50"), (_DONE, "max"))
 
 
-def paths(material: Material, one: Place, load: str) -> Iterator[Table]:
+def paths(material: Material, where: Place, load: str) -> Iterator[Table]:
     """Nothing of an instrument that runs no loop."""
-    summaries = one.under(load)
+    summaries = where.under(load)
     loops = dict.fromkeys(name.removesuffix(_WHOLE) for s in summaries for name in s.series if name.endswith(_WHOLE))
     if not loops:
         return
@@ -25,8 +25,8 @@ def paths(material: Material, one: Place, load: str) -> Iterator[Table]:
              for series, statistic in _SHOWN]  # fmt: skip
     notes = notes_for(s.figures.get(name) for s, name in names)
     rows = [_row(s, loop, notes) for loop in loops for s in summaries]
-    what = "while other CPUs stream memory" if one.instrument == MEMORY_PROBE.name else "by what wakes it"
-    caption = f"The loop {what}, {one.instrument} {load_text(load)}, {place(summaries[0].group)}"
+    what = "while other CPUs stream memory" if where.instrument == MEMORY_PROBE.name else "by what wakes it"
+    caption = f"The loop {what}, {where.instrument} {load_text(load)}, {place(summaries[0].group)}"
     columns = [
         Column("Loop", False),
         Column("System", False, name=True),

@@ -19,32 +19,34 @@ _OVER_RUNS = "median run"  # how figures begin that say nothing new of a single 
 
 
 def results(material: Material) -> Iterator[Block]:
-    measured = [one for one in material.places() if one.instrument != FOOTPRINT]
+    measured = [where for where in material.places() if where.instrument != FOOTPRINT]
     yield from explorer(material)
-    for one in measured:
-        yield Heading(clean(one.title))
-        if one.instrument in all_instruments():
-            instrument = all_instruments()[one.instrument]
-            remarks = _printed_in(material, one) if one.board == PUBLISHED else instrument.caveats
+    for where in measured:
+        yield Heading(clean(where.title))
+        if where.instrument in all_instruments():
+            instrument = all_instruments()[where.instrument]
+            remarks = _printed_in(material, where) if where.board == PUBLISHED else instrument.caveats
             yield Paragraph(prose(" ".join((f"{instrument.title}.", *remarks))))
-        yield from distributions(material, one)
-        for load in one.loads:
-            yield from paths(material, one, load)
-            yield battery(material, one, load) if has_several(one.under(load)) else _statistics(material, one, load)
-            yield from _remarks(one.under(load))
-            yield from _per_cpu(material, one, load)
+        yield from distributions(material, where)
+        for load in where.loads:
+            yield from paths(material, where, load)
+            yield (
+                battery(material, where, load) if has_several(where.under(load)) else _statistics(material, where, load)
+            )
+            yield from _remarks(where.under(load))
+            yield from _per_cpu(material, where, load)
 
 
-def _statistics(material: Material, one: Place, load: str) -> Table:
+def _statistics(material: Material, where: Place, load: str) -> Table:
     """Statistics down, candidates across."""
-    summaries = one.under(load)
+    summaries = where.under(load)
     notes = notes_for(figure for s in summaries for figure in s.figures.values())
     names = _names([s.figures for s in summaries], several=any(s.runs > 1 for s in summaries))
     rows = heading_rows(summaries, notes, "samples n", "not told")
     for name in names:
         cells = [figure_cell(s.figures.get(name), notes, of=s) for s in summaries]
         rows.append(raised([Cell(readable(name)), *cells]))
-    caption = f"{one.instrument} {load_text(load)}, {place(summaries[0].group)}"
+    caption = f"{where.instrument} {load_text(load)}, {place(summaries[0].group)}"
     columns = [Column("Statistic", False), *material.columns([s.group.candidate for s in summaries])]
     return material.numbering.table(clean(caption), columns, rows, notes.listed())
 
@@ -61,8 +63,8 @@ def _remarks(summaries: Sequence[Summary]) -> Iterator[Block]:
     yield from bullets("To keep in mind", (f"{s.group.candidate}: {caveat}" for s in summaries for caveat in s.caveats))
 
 
-def _per_cpu(material: Material, one: Place, load: str) -> Iterator[Table]:
-    for s in one.under(load):
+def _per_cpu(material: Material, where: Place, load: str) -> Iterator[Table]:
+    for s in where.under(load):
         if len(s.per_cpu) < 2:
             continue
         notes = notes_for(figure for figures in s.per_cpu.values() for figure in figures.values())
@@ -72,14 +74,14 @@ def _per_cpu(material: Material, one: Place, load: str) -> Iterator[Table]:
             for name in _names([*s.per_cpu.values()], several=s.runs > 1)
         ]
         mark = notes.timed(TIMING_MARK[s.timing])
-        caption = clean(f"Per CPU: {s.group.candidate}, {one.instrument} {load_text(load)}")
+        caption = clean(f"Per CPU: {s.group.candidate}, {where.instrument} {load_text(load)}")
         columns = [*texts("Statistic"), *numbers(*(f"CPU {cpu}" for cpu in cpus))]
         yield material.numbering.table(marked(caption, mark), columns, rows, notes.listed())
 
 
-def _printed_in(material: Material, one: Place) -> tuple[str, ...]:
+def _printed_in(material: Material, where: Place) -> tuple[str, ...]:
     """Where the figures of a published place are printed, and how the study measured them."""
-    records = [r for r in material.of_board(one.board) if group_of(r) in {s.group for s in one.summaries}]
+    records = [r for r in material.of_board(where.board) if group_of(r) in {s.group for s in where.summaries}]
     return tuple(
         f"{title}: {'; '.join(facts_of(records, fact))}."
         for title, fact in (("Printed in", PRINTED_IN), ("The study's command", COMMAND))

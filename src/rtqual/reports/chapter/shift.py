@@ -14,29 +14,29 @@ from rtqual.reports.page.document import Plot, Plots
 from rtqual.reports.page.text import clean, load_text, place, prose
 
 
-def shifts(material: Material, one: Place, best: str) -> Iterator[Plots]:
+def shifts(material: Material, where: Place, best: str) -> Iterator[Plots]:
     """A plot for each load under which an interval can be given."""
-    drawn = [plot for load in one.loads for plot in _plot(material, one, load, best)]
+    drawn = [plot for load in where.loads for plot in _plot(material, where, load, best)]
     if drawn:
-        yield Plots(tuple(drawn), timing_notes(timing_mark(one.summaries)))
+        yield Plots(tuple(drawn), timing_notes(timing_mark(where.summaries)))
 
 
-def _plot(material: Material, one: Place, load: str, best: str) -> Iterator[Plot]:
+def _plot(material: Material, where: Place, load: str, best: str) -> Iterator[Plot]:
     found = [
         shift if shift.b.candidate == best else turned(shift)
         for shift in material.evidence.shifts
         if (shift.a.instrument, shift.a.board, shift.a.cpus, shift.a.load)
-        == (one.instrument, one.board, one.cpus, load)
+        == (where.instrument, where.board, where.cpus, load)
         and best in (shift.a.candidate, shift.b.candidate)
     ]
     found.sort(key=lambda shift: material.candidates.index(shift.a.candidate))
     known = [shift for shift in map(_sure, found) if shift.differences]
     if not known:
         return
-    what = f"Difference from {best} at each quantile, {one.instrument} {load_text(load)}, {place(known[0].a)}"
+    what = f"Difference from {best} at each quantile, {where.instrument} {load_text(load)}, {place(known[0].a)}"
     caption = prose(f"{what}: {'; '.join(shift.statement for shift in known)}")
     alt = clean(f"{caption}. {'. '.join(_spoken(shift) for shift in known)}")
-    mark = timing_mark(one.under(load))
+    mark = timing_mark(where.under(load))
     yield material.numbering.plot(caption, alt, partial(shift_plot, known, material.palette, mark=mark), mark)
 
 

@@ -55,7 +55,7 @@ def tails(material: Material) -> Iterator[Block]:
     found = sorted(material.evidence.tails.items(), key=lambda pair: material.order(pair[0]))
     if not found:
         return
-    threads = [thread for group, one in found for thread in _threads(group, one)]
+    threads = [thread for group, estimates in found for thread in _threads(group, estimates)]
     yield Paragraph(prose(_TAILS))
     if threads:
         yield _levels(material, threads)
@@ -66,7 +66,9 @@ def tails(material: Material) -> Iterator[Block]:
     exceedances = [(group, exceedance) for group, tail in found for exceedance in tail.exceedances]
     if exceedances:
         yield _exceedance_table(material, exceedances)
-    refusals = [(group, refusal) for group, one in found for refusal in one.threads if isinstance(refusal, Refusal)]
+    refusals = [
+        (group, refusal) for group, estimates in found for refusal in estimates.threads if isinstance(refusal, Refusal)
+    ]
     if refusals:
         asked = duration(found[0][1].asked_ns)
         yield from bullets(prose(f"No tail estimate for {asked}, and why"), _refusals(refusals), "open")

@@ -129,16 +129,25 @@ def histogram(panel: Panel, palette: Palette, ident: str, alt: str) -> str:
         most = 4 if height_in > 0.7 else 3
         figure, rows = frame(heights_in, _limit_handles(panel), title_in=0.2, gap_in=0.12)
         for axes, name in zip(rows, names, strict=True):
-            one, colour = panel.distributions[name], palette.colour(name)
+            distribution, colour = panel.distributions[name], palette.colour(name)
             x_ticks = _value_axis(axes, panel, labelled=axes is rows[-1])
             axes.set_yscale("log")
             axes.set_ylim(FOOT, top)
             grid(axes, x_ticks, decade_ticks(axes.yaxis, FOOT, top, most=most))
             axes.stairs(np.maximum(counts[name], FOOT), edges, baseline=FOOT, fill=True, color=colour)
-            if one.overflow and one.overflow_from:
-                axes.plot([one.overflow_from], [one.overflow], ">", color=colour, markersize=5, clip_on=False)
+            if distribution.overflow and distribution.overflow_from:
+                axes.plot(
+                    [distribution.overflow_from],
+                    [distribution.overflow],
+                    ">",
+                    color=colour,
+                    markersize=5,
+                    clip_on=False,
+                )
             axes.set_title(short(name), loc="left", fontweight="bold", pad=3)
-            axes.set_title(broken(one, panel.limits, TITLE - len(short(name))), loc="right", fontsize=8.5, pad=3)
+            axes.set_title(
+                broken(distribution, panel.limits, TITLE - len(short(name))), loc="right", fontsize=8.5, pad=3
+            )
             _draw_limits(axes, panel)
         upright_label(figure, rows, "Samples per bin")
         return to_svg(figure, ident, alt)

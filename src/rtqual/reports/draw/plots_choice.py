@@ -71,12 +71,12 @@ def _scatter(axes: Axes, systems: Sequence[Choice], label: str, mark: str, palet
     grid(axes, x_ticks, log_ticks(axes.yaxis, low_ns, high_ns, most=6, scale=time))
     axes.set_xlabel(titled("Memory taken", size_name))
     axes.set_ylabel(titled(label, time_name, mark))
-    for place, one in enumerate(systems):
-        colour = palette.colour(one.name)
-        if one.between_ns:
-            low, high = one.between_ns
-            axes.plot([one.memory_b] * 2, [max(low, low_ns), min(high, high_ns)], "-", color=colour, linewidth=1.4)
-        axes.plot(one.memory_b, one.latency_ns, **_mark(place), color=colour)
+    for place, system in enumerate(systems):
+        colour = palette.colour(system.name)
+        if system.between_ns:
+            low, high = system.between_ns
+            axes.plot([system.memory_b] * 2, [max(low, low_ns), min(high, high_ns)], "-", color=colour, linewidth=1.4)
+        axes.plot(system.memory_b, system.latency_ns, **_mark(place), color=colour)
 
 
 def _mark(place: int) -> dict[str, Any]:
@@ -97,12 +97,12 @@ def _rows(
         centred = title != "licence"
         axes.text(x, _HEAD_IN - 0.14, title, ha="center" if centred else "left", va="bottom", linespacing=1.1)
     y = _HEAD_IN
-    for place, one in enumerate(systems):
-        axes.plot(_NAME_IN - 0.16, y, **_mark(place), color=palette.colour(one.name), clip_on=False)
-        axes.text(_NAME_IN, y, short(one.name, _NAME), va="center_baseline")
-        for x, filling in zip(_COLUMNS_IN, one.brings, strict=True):
+    for place, system in enumerate(systems):
+        axes.plot(_NAME_IN - 0.16, y, **_mark(place), color=palette.colour(system.name), clip_on=False)
+        axes.text(_NAME_IN, y, short(system.name, _NAME), va="center_baseline")
+        for x, filling in zip(_COLUMNS_IN, system.brings, strict=True):
             _filled(axes, x, y, filling)
-        axes.text(_LAST_IN, y, short(one.licence, 11), va="center_baseline")
+        axes.text(_LAST_IN, y, short(system.licence, 11), va="center_baseline")
         y += _ROW_IN
     y += 0.08
     for filling, meaning in meanings:

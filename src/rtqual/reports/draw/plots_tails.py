@@ -63,7 +63,9 @@ def stability_plot(table: Sequence[Fitted], chosen: Fitted | None, colour: str, 
             found: list[Estimated] = [getattr(row, what) for row in table]
             name = "Shape" if what == "shape" else f"Level ({_level_axis(axes, found)})"
             if what == "shape":
-                _even_axis(axes, min(one.low for one in found), max(one.high for one in found), most=5)
+                _even_axis(
+                    axes, min(estimate.low for estimate in found), max(estimate.high for estimate in found), most=5
+                )
             grid(axes, ticks, list(axes.yaxis.get_ticklocs()))
             axes.set_title(name, loc="left", pad=3)
             for row, estimated in zip(table, found, strict=True):

@@ -49,8 +49,11 @@ def _verdict(verdict: Verdict, heading: str) -> Iterator[str]:
     yield f"\n### {_line(heading)}\n\n> **{_line(verdict.headline)}**\n"
     yield _bullets("The candidates differ", verdict.differs)
     part = "" if verdict.scored in (None, 1.0) else f", over {100 * (verdict.scored or 0):.0f} % of the weight"
-    yield table(("Candidate", "Result", f"Score{part}"), [_standing(verdict, one) for one in verdict.standings])
-    gates = [[one.candidate, *row] for one in verdict.standings for row in _gates(one)]
+    yield table(
+        ("Candidate", "Result", f"Score{part}"),
+        [_standing(verdict, other_standing) for other_standing in verdict.standings],
+    )
+    gates = [[other_standing.candidate, *row] for other_standing in verdict.standings for row in _gates(other_standing)]
     if gates:
         yield table(("Candidate", "Requirement", "", "Why"), gates)
     for standing in verdict.standings:

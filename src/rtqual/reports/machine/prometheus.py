@@ -48,7 +48,7 @@ def _metrics(mission: Mission, evidence: Evidence) -> Iterator[Metric]:
             ("other", sum(not run.died for run in runs)),
         ):
             yield "rtqual_lost_runs", about, {**_labels(group, whole), "counts_against": blame}, number
-    for requirement in (one for one in mission.requirements if one.origin):
+    for requirement in (needed for needed in mission.requirements if needed.origin):
         known = {
             name: requirement.origin.get(name, "") for name in ("id", "parent", "rationale", "deviation", "waiver")
         }

@@ -21,7 +21,7 @@ def to_sbom(mission: Mission, records: Sequence[Manifest], annexes: Annexes) -> 
     """Dated by the last run, so that equal records give an equal list."""
     run = [manifest for manifest in records if manifest.inputs.board != PUBLISHED]
     guests = (GUESTS.of(annexes) or Guests()).guests
-    known = [*guests, *_of_records(run, {one.candidate for one in guests})]
+    known = [*guests, *_of_records(run, {guest.candidate for guest in guests})]
     packages, relations = {}, []
     for guest in known:
         system = spdx.identifier("system", guest.candidate)

@@ -34,10 +34,10 @@ Margins = Mapping[tuple[str, str, str], tuple[Quantity, ...]]  # (instrument, lo
 def margins_of(asked: Iterable[Asked]) -> dict[tuple[str, str, str], tuple[Quantity, ...]]:
     """The margins a mission states."""
     found: dict[tuple[str, str, str], tuple[Quantity, ...]] = {}
-    for one in asked:
-        if one.margin is not None:
-            place = one.instrument, one.load, stands_for(named(one))
-            found[place] = (*found.get(place, ()), one.margin)
+    for requirement in asked:
+        if requirement.margin is not None:
+            place = requirement.instrument, requirement.load, stands_for(named(requirement))
+            found[place] = (*found.get(place, ()), requirement.margin)
     return found
 
 

@@ -85,7 +85,7 @@ def figure_name(asked: Asked) -> str:
 
 def series_asked(asked: Asked, series: Sequence[str]) -> list[str]:
     """Those of an instrument's series that what is asked holds for: all, unless it names some."""
-    return [series_ for series_ in series if not asked.series or fnmatchcase(series_, asked.series)]
+    return [each for each in series if not asked.series or fnmatchcase(each, asked.series)]
 
 
 def named(asked: Asked) -> str:

@@ -138,7 +138,7 @@ def measured_of(
         number = number_of(planned, len(members), of_group)
         measured = measure(group, members, len(planned) * AGAIN ** (number - 1))
         every.append(_with_looks(measured, of_group[: number - 1]))
-    return [with_plan(with_lost(one, lost), plan) for one in every]
+    return [with_plan(with_lost(measurement, lost), plan) for measurement in every]
 
 
 def _with_looks(measured: Measured, before: Sequence[tuple[int, ...]]) -> Measured:
@@ -170,7 +170,7 @@ def by_board(
     """The cells of each board that has any, or should have by the mission's plans."""
     names = [candidate.name for candidate in mission.candidates]
     planned = frozenset(cell[:4] for plan in mission.scale(scale).plan for cell in mission.cells_of(plan))
-    groups, looks = {one.group: one for one in measured}, planned_looks(mission, scale)
+    groups, looks = {measurement.group: measurement for measurement in measured}, planned_looks(mission, scale)
     every = with_reasons(lost, failures)
     wanted = {(board, name) for board, name, _, _ in planned}
     taken = {(group.instrument, group.load) for group in (*groups, *failures)} | {cell[2:] for cell in planned}

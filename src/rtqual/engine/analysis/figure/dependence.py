@@ -30,19 +30,19 @@ LATE = 0.99  # the place from where on a sample is late
 
 def dependence(series: Sequence[Series]) -> Dependence | None:
     """Of all threads and runs of a group; None where the order is not recorded or the runs are too short."""
-    if not series or any(one.order is None or one.total < FEWEST for one in series):
+    if not series or any(curve.order is None or curve.total < FEWEST for curve in series):
         return None
     values, counts = together(series)
     places = (counts.cumsum() - counts / 2) / counts.sum()
     late = (places > LATE).astype(np.float64)
     products, pairs = np.zeros(LAGS + 1), np.zeros(LAGS + 1)
     of_places, of_late = _Batches(), _Batches()
-    for series_ in series:
-        average, share = (_average(series_, values, scores) for scores in (places, late))
+    for each in series:
+        average, share = (_average(each, values, scores) for scores in (places, late))
         before = np.empty(0)
-        of_places.begin(series_.total)
-        of_late.begin(series_.total)
-        for chunk in series_.ordered() or ():
+        of_places.begin(each.total)
+        of_late.begin(each.total)
+        for chunk in each.ordered() or ():
             at = np.searchsorted(values, chunk)
             joined = np.concatenate([before, places[at] - average])
             for lag in range(LAGS + 1):
@@ -63,9 +63,9 @@ def together(series: Sequence[Series]) -> tuple[Int64Array, Int64Array]:
     """Distinct values of several series, ascending, and how often each came."""
     if len(series) == 1:
         return series[0].values, series[0].counts
-    values, where = np.unique(np.concatenate([series_.values for series_ in series]), return_inverse=True)
+    values, where = np.unique(np.concatenate([each.values for each in series]), return_inverse=True)
     counts = np.zeros(len(values), np.int64)
-    np.add.at(counts, where, np.concatenate([series_.counts for series_ in series]))
+    np.add.at(counts, where, np.concatenate([each.counts for each in series]))
     return values, counts
 
 

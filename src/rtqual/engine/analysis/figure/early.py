@@ -66,8 +66,8 @@ def _run(record: Record, name: str) -> Run | None:
     series = _of(record, name)
     if not series:
         return None
-    mean = sum(_mean(series_) * series_.total for series_ in series) / sum(series_.total for series_ in series)
-    largest = max(_largest(series_) for series_ in series)
+    mean = sum(_mean(each) * each.total for each in series) / sum(each.total for each in series)
+    largest = max(_largest(each) for each in series)
     return Run(LATER_S in record.manifest.provenance.facts, mean, largest)
 
 

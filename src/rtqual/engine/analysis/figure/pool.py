@@ -78,13 +78,13 @@ def pool_runs(runs: Sequence[Sequence[Series]], looks: int = 1, step: float = 0.
     values = _distinct(np.concatenate([*(series.values for series in every), ceilings]))
     counts = np.zeros((len(kept), len(values)), np.int64)
     for row, run in zip(counts, kept, strict=True):
-        for one in run:
-            np.add.at(row, np.searchsorted(values, one.values), one.counts)
+        for samples in run:
+            np.add.at(row, np.searchsorted(values, samples.values), samples.counts)
     valued = counts.sum(axis=0)
     for row, run in zip(counts, kept, strict=True):
-        for one in run:
-            if one.info.overflow:
-                row[np.searchsorted(values, _ceiling(one))] += one.info.overflow
+        for samples in run:
+            if samples.info.overflow:
+                row[np.searchsorted(values, _ceiling(samples))] += samples.info.overflow
     return Pool(
         unit=every[0].info.unit,
         kind=max((series.info.kind for series in every), key=_KINDS.index),

@@ -253,11 +253,7 @@ def _record_problems(record: Record) -> list[str]:
     if not record.series and not record.manifest.scalars and not record.manifest.absent:
         problems.append(_NO_SAMPLES)
     said = [(name, scalar.value) for name, scalar in record.manifest.scalars.items()]
-    said += [
-        (f"{series_.name} {name}", value)
-        for series_ in record.manifest.series
-        for name, value in series_.reported.items()
-    ]
+    said += [(f"{each.name} {name}", value) for each in record.manifest.series for name, value in each.reported.items()]
     problems += [f"{name} is {value}, no figure" for name, value in said if not _is_figure(value)]
     return [*record.manifest.problems, *problems]
 
@@ -276,8 +272,8 @@ def _hypervisors(records: Sequence[Record]) -> list[str]:
 def _odd_runs(figures: Mapping[str, Figure]) -> Iterator[str]:
     """Of runs that stand apart from the rest."""
     found = {figure.spread: figure.runs for figure in figures.values() if figure.spread and figure.spread.odd}
-    for one, runs in found.items():
-        yield f"runs differ: {one.odd} of {runs} stand apart from the rest; {count(one.needed, 'run')} needed"
+    for held, runs in found.items():
+        yield f"runs differ: {held.odd} of {runs} stand apart from the rest; {count(held.needed, 'run')} needed"
 
 
 def _caveats(records: Sequence[Record]) -> tuple[str, ...]:

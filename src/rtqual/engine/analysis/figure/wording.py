@@ -18,9 +18,11 @@ def span(interval: Interval | None, unit: str, limit: float | None = None) -> st
     return f" [{low}, {high}]"
 
 
-def value(one: Figure, limit: float | None = None) -> str:
+def value(reading: Figure, limit: float | None = None) -> str:
     """'12.3 us', 'at least 400 us'; beside a limit with as many digits as tell the two apart."""
-    return ("at least " if one.at_least else "") + format_value(one.value, one.unit, digits(one.value, limit))
+    return ("at least " if reading.at_least else "") + format_value(
+        reading.value, reading.unit, digits(reading.value, limit)
+    )
 
 
 def digits(number: float, limit: float | None) -> int:
@@ -30,9 +32,9 @@ def digits(number: float, limit: float | None) -> int:
     return next((n for n in range(LEAST_DIGITS, MOST_DIGITS) if _apart(number, limit, n)), MOST_DIGITS)
 
 
-def figure(one: Figure, limit: float | None = None) -> str:
+def figure(reading: Figure, limit: float | None = None) -> str:
     """'12.3 us [11.9 us, 12.6 us]', 'at least 400 us'."""
-    return value(one, limit) + span(one.interval, one.unit, limit)
+    return value(reading, limit) + span(reading.interval, reading.unit, limit)
 
 
 def _apart(number: float, limit: float | None, shown_digits: int) -> bool:

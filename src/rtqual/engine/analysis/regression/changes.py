@@ -157,8 +157,8 @@ def ledger(found: Sequence[Sequence[Change]], first: int = LEAST - 1) -> tuple[C
                 kept[place] = replace(same, since=last if back else change.since)
             elif change.gone is None:
                 kept[place] = replace(change, gone=last)
-        kept += [replace(one, since=last) for one in left]
-    return tuple(sorted(kept, key=lambda one: one.at))
+        kept += [replace(candidate, since=last) for candidate in left]
+    return tuple(sorted(kept, key=lambda candidate: candidate.at))
 
 
 def shifts(boards: Sequence[Sequence[float | None]], together: int = 1) -> tuple[Shift, ...]:
@@ -187,7 +187,7 @@ def shifts(boards: Sequence[Sequence[float | None]], together: int = 1) -> tuple
     for _, shift in sorted(found, key=lambda pair: -pair[0]):
         if all(abs(shift.at - other.at) >= _WINDOW for other in marked):
             marked.append(shift)
-    return tuple(sorted(marked, key=lambda one: one.at))
+    return tuple(sorted(marked, key=lambda change: change.at))
 
 
 def _courses(

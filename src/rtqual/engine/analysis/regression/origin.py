@@ -67,7 +67,7 @@ def check_comparable(before: Groups, after: Groups, names: tuple[str, str]) -> N
 
 
 def _check_jobs(group: Group, before: Sequence[Record], after: Sequence[Record], names: tuple[str, str]) -> None:
-    jobs = {one.inputs.seed: one.inputs.job for one in before}
+    jobs = {kept.inputs.seed: kept.inputs.job for kept in before}
     for record in after:
         old, new = jobs.get(record.inputs.seed, {}), record.inputs.job
         if not old or _IMPORTED in old or _IMPORTED in new:

@@ -128,7 +128,7 @@ def _by_seeds(rule: Rule, way: Better | None, both: Pair, pairs: Mapping[int, Pa
     courses = {seed: _course(rule, pair, way) for seed, pair in pairs.items()}
     together = _course(rule, both, way)
     for course in Course:  # in this order: the first that occurs counts
-        seeds = [seed for seed, one in courses.items() if one == course]
+        seeds = [seed for seed, other_course in courses.items() if other_course == course]
         if course != Course.SAME and (seeds or together == course):
             return course, _where(seeds, runs, pairs, together != course)
     return Course.SAME, "worse, but within the tolerance" if any(a.value != b.value for a, b in pairs.values()) else ""

@@ -54,17 +54,17 @@ def regressions(
     check_comparable(old, new, (before.name, after.name))
     rule = replace(rule, family=sum(figures_judged(rule, group, old[group], new[group]) for group in both))
     judged = [judge_pair(rule, group, old[group], new[group]) for group in both]
-    figures = tuple(chain.from_iterable(one.figures for one in judged))
+    figures = tuple(chain.from_iterable(pair.figures for pair in judged))
     gone = [Lost(group, cell_name(group), after.failures.get(group, "no record")) for group in old if group not in new]
     return Regressions(
         before=before.name,
         after=after.name,
         figures=figures,
         answers=tuple(_answers(before.evidence, after.evidence)),
-        lost=(*gone, *chain.from_iterable(one.lost for one in judged)),
+        lost=(*gone, *chain.from_iterable(pair.lost for pair in judged)),
         added=(
             *(cell_name(group) for group in new if group not in old),
-            *chain.from_iterable(one.added for one in judged),
+            *chain.from_iterable(pair.added for pair in judged),
         ),
         inputs=input_changes(old, new),
         notes=(*_unsteady(old, new), *_by_chance(figures), *_not_asked(before, after)),

@@ -69,5 +69,6 @@ def streams(records: Sequence[Record], interval: int) -> list[Stream]:
     steps = [r.manifest.scalars[RESOLUTION].value for r in records if RESOLUTION in r.manifest.scalars]
     cpus = sorted({cpu for cpu, _ in series}, key=lambda cpu: -1 if cpu is None else cpu)
     return [
-        Stream(cpu, tuple(one for of, one in series if of == cpu), interval, int(max(steps, default=1))) for cpu in cpus
+        Stream(cpu, tuple(samples for of, samples in series if of == cpu), interval, int(max(steps, default=1)))
+        for cpu in cpus
     ]

@@ -120,7 +120,7 @@ def settled(rows: Sequence[Fitted], first: int) -> int | None:
         above = rows[place + 1 :]
         if row.clusters < FEWEST or not above:
             return None
-        if all(_holds(one.shape, row.shape.value) and _holds(one.level, row.level.value) for one in above):
+        if all(_holds(fit.shape, row.shape.value) and _holds(fit.level, row.level.value) for fit in above):
             return place
     return None
 

@@ -26,8 +26,8 @@ def would_change(
     mission: Mission, standings: Sequence[Standing], table: ScoreTable, fly: str | None
 ) -> tuple[str, ...]:
     """Sentences, the most telling first. `standings` are best first."""
-    flying = next((one for one in standings if one.candidate == fly), None)
-    others = [one for one in standings if one.candidate != fly]
+    flying = next((other_standing for other_standing in standings if other_standing.candidate == fly), None)
+    others = [other_standing for other_standing in standings if other_standing.candidate != fly]
     sentences: list[str] = []
     if flying is not None:
         sentences += _own_margins(mission, flying)

@@ -174,7 +174,7 @@ def _of_series(requirement: Requirement, cells: Cells, found: Measured, figure: 
         summary = replace(summary, distribution=distribution_of(own[None]), samples=own[None].samples)
     pools = {"" if cpu is None else f"CPU {cpu}: ": pool for cpu, pool in own.items()}
     step = _step(requirement, summary, cells)
-    judged = {label: _judge(requirement, name, one, pools.get(label), step) for label, one in figures.items()}
+    judged = {label: _judge(requirement, name, reading, pools.get(label), step) for label, reading in figures.items()}
     worst = min(judged, key=lambda label: _WORST_FIRST.index(judged[label][0]))
     outcome, why = judged[worst]
     misses = _misses(requirement, name, summary)
@@ -208,17 +208,17 @@ def _why_unmeasured(requirement: Requirement, cells: Cells, candidate: str) -> s
 def _why_unusable(requirement: Requirement, summary: Summary, figure: str) -> str:
     """Why a summary gives no figure to judge; empty where it does."""
     name = figure_name(requirement)
-    one = summary.figures.get(figure)
+    reading = summary.figures.get(figure)
     if summary.problems:
         return f"refused: {'; '.join(summary.problems)}"
-    if one is None and summary.samples and name in QUANTILES:
+    if reading is None and summary.samples and name in QUANTILES:
         return f"{name} needs {samples_needed(name):,} samples; {summary.samples:,} were taken"
-    if one is None:
+    if reading is None:
         return f"{requirement.instrument} gave no {name}"
-    if requirement.limit.unit not in (None, one.unit):
-        return f"the limit is in {requirement.limit.unit}, {name} in {one.unit}"
-    if requirement.limit.unit is None and (one.unit in DURATIONS_NS or is_size(one.unit)):
-        return f"the limit is a number without a unit, {name} in {one.unit}"
+    if requirement.limit.unit not in (None, reading.unit):
+        return f"the limit is in {requirement.limit.unit}, {name} in {reading.unit}"
+    if requirement.limit.unit is None and (reading.unit in DURATIONS_NS or is_size(reading.unit)):
+        return f"the limit is a number without a unit, {name} in {reading.unit}"
     return ""
 
 
@@ -228,60 +228,60 @@ def _step(requirement: Requirement, summary: Summary, cells: Cells) -> float:
     return known.value if known else 0.0
 
 
-def _judge(requirement: Requirement, name: str, one: Figure, pool: Pool | None, step: float) -> tuple[Outcome, str]:
+def _judge(requirement: Requirement, name: str, reading: Figure, pool: Pool | None, step: float) -> tuple[Outcome, str]:
     """The outcome, and what keeps it undecided; a true figure is less than `step` larger than the one given."""
     limit, upper = requirement.limit.value, requirement.at_most is not None
-    if (why := _broken(requirement, name, one, pool, step)) is not None:
+    if (why := _broken(requirement, name, reading, pool, step)) is not None:
         return Outcome.NOT_MET, why
-    if one.runs < RUNS_TO_JUDGE and not is_size(one.unit):
-        return Outcome.UNDECIDED, f"; {count(one.runs, 'run')}, {RUNS_TO_JUDGE} are needed"
-    if upper and (why := _held(limit, name, one, pool, step)):
+    if reading.runs < RUNS_TO_JUDGE and not is_size(reading.unit):
+        return Outcome.UNDECIDED, f"; {count(reading.runs, 'run')}, {RUNS_TO_JUDGE} are needed"
+    if upper and (why := _held(limit, name, reading, pool, step)):
         return Outcome.MET, f"; {why}"
-    low, high = _between(name, one)
+    low, high = _between(name, reading)
     if name in _OF_TWO:  # what is subtracted is cut too
         low -= step
     keeps, breaks = (high <= limit, low > limit) if upper else (low >= limit, high < limit)
     cut = upper and keeps and high + step > limit
     if (keeps or breaks) and not cut:
         return (Outcome.MET if keeps else Outcome.NOT_MET), ""
-    if one.at_least:
+    if reading.at_least:
         return Outcome.UNDECIDED, "; samples overflowed the histogram below the limit"
-    why = "the interval holds the limit" if one.interval else f"no interval: {one.why_no_interval}"
+    why = "the interval holds the limit" if reading.interval else f"no interval: {reading.why_no_interval}"
     if cut:
-        most = format_value(high + step, one.unit)
-        why = f"the tool counts in steps of {format_value(step, one.unit)}: it may be up to {most}"
+        most = format_value(high + step, reading.unit)
+        why = f"the tool counts in steps of {format_value(step, reading.unit)}: it may be up to {most}"
     return Outcome.UNDECIDED, f"; {why}"
 
 
-def _broken(requirement: Requirement, name: str, one: Figure, pool: Pool | None, step: float) -> str | None:
+def _broken(requirement: Requirement, name: str, reading: Figure, pool: Pool | None, step: float) -> str | None:
     """Whether the limit is broken for certain, however few the runs: by what no further run can take back. None where
     it is not; else what to say of it."""
     limit = requirement.limit.value
     if not requirement.at_most:
-        return "" if name == "min" and one.value < limit else None
-    if one.largest_count is not None and one.largest_count > limit:
-        return f"; {one.largest_count:,.0f} in a run"
-    if name in _ONLY_GROW and one.value - (step if name in _OF_TWO else 0) > limit:
+        return "" if name == "min" and reading.value < limit else None
+    if reading.largest_count is not None and reading.largest_count > limit:
+        return f"; {reading.largest_count:,.0f} in a run"
+    if name in _ONLY_GROW and reading.value - (step if name in _OF_TWO else 0) > limit:
         return ""
     why = certain_miss(pool, name, limit) if pool is not None else ""
     return f"; {why}" if why else None
 
 
-def _held(limit: float, name: str, one: Figure, pool: Pool | None, step: float) -> str:
+def _held(limit: float, name: str, reading: Figure, pool: Pool | None, step: float) -> str:
     """Why an upper limit is kept whatever the figure's own interval; empty where that is not sure. A count that must be
     none is kept as far as was measured, as a largest sample below its limit is."""
-    if limit == 0 and one.largest_count == 0:
-        high = one.interval.high if one.interval else NONE_SEEN / one.runs
+    if limit == 0 and reading.largest_count == 0:
+        high = reading.interval.high if reading.interval else NONE_SEEN / reading.runs
         return f"none seen, so fewer than {high:.2g} a run (95 %)"
     return certain_hold(pool, name, limit - step) if pool is not None else ""
 
 
-def _between(name: str, one: Figure) -> tuple[float, float]:
+def _between(name: str, reading: Figure) -> tuple[float, float]:
     """What the figure lies between; NaN where it is not known."""
-    if one.interval is not None:
-        return one.interval.low, one.interval.high
-    if name in EXTREMES or is_size(one.unit):
-        return one.value, math.inf if one.at_least else one.value
+    if reading.interval is not None:
+        return reading.interval.low, reading.interval.high
+    if name in EXTREMES or is_size(reading.unit):
+        return reading.value, math.inf if reading.at_least else reading.value
     return math.nan, math.nan
 
 
@@ -305,10 +305,10 @@ def beyond(distribution: Distribution, limit: float) -> int:
     return valued + (distribution.overflow if certain else 0)
 
 
-def _sentence(name: str, one: Figure, requirement: Requirement, summary: Summary) -> str:
-    samples = f"{count(one.n, 'sample')} in " if one.n > one.runs else ""
-    runs = fewer_runs(summary) or count(one.runs, "run")
-    return f"{name} {figure(one, requirement.limit.value)} of {samples}{runs}, {limit_text(requirement)} asked"
+def _sentence(name: str, reading: Figure, requirement: Requirement, summary: Summary) -> str:
+    samples = f"{count(reading.n, 'sample')} in " if reading.n > reading.runs else ""
+    runs = fewer_runs(summary) or count(reading.runs, "run")
+    return f"{name} {figure(reading, requirement.limit.value)} of {samples}{runs}, {limit_text(requirement)} asked"
 
 
 def _misses_text(misses: int | None, summary: Summary, tail: float) -> str:

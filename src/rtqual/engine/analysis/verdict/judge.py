@@ -112,8 +112,8 @@ def _may_fly(standings: Sequence[Standing], first: str | None) -> bool:
 def _choice(standings: Sequence[Standing], table: ScoreTable) -> str | None:
     """The candidate beside which every other is out or surely behind: of equal ones that were judged by luck, the one
     that was decided first would fly. Nobody is the only one if nothing is asked."""
-    left = [one for one in standings if one.seen != Outcome.NOT_MET]
-    for standing in (one for one in left if one.keeps):
+    left = [other_standing for other_standing in standings if other_standing.seen != Outcome.NOT_MET]
+    for standing in (other_standing for other_standing in left if other_standing.keeps):
         others = [other.candidate for other in left if other is not standing]
         if all(table.leads(standing.candidate, other) for other in others) and (others or standing.seen == Outcome.MET):
             return standing.candidate
@@ -277,11 +277,11 @@ def _left_out(table: ScoreTable) -> Iterator[str]:
 
 def _unused_margins(asked: Sequence[Asked], cells: Cells) -> Iterator[str]:
     """Margins in a unit that their figures do not have."""
-    for one in asked:
-        units = {figure.unit for name in cells.candidates if (figure := cells.figure(one, name))}
-        if one.margin and units and not any(fits(one.margin, unit) for unit in units):
+    for asks in asked:
+        units = {figure.unit for name in cells.candidates if (figure := cells.figure(asks, name))}
+        if asks.margin and units and not any(fits(asks.margin, unit) for unit in units):
             found = listed(sorted(units))
-            yield f"The margin of '{one.name}' is not used: it is in {one.margin.unit}, the figure in {found}."
+            yield f"The margin of '{asks.name}' is not used: it is in {asks.margin.unit}, the figure in {found}."
 
 
 def _on_other_cpus(mission: Mission, cells: Cells) -> Iterator[str]:

@@ -225,16 +225,16 @@ def _loose(criteria: Sequence[Criterion], cells: Cells, candidates: Sequence[str
     for criterion in criteria:
         summaries = [found.summary for name in candidates if (found := cells.find(criterion, name))]
         figures = [figure for name in candidates if (figure := _figure(criterion, cells, name))]
-        few = [one.runs for one in figures if not _is_firm(one) and one.runs < RUNS_FOR_INTERVAL]
+        few = [reading.runs for reading in figures if not _is_firm(reading) and reading.runs < RUNS_FOR_INTERVAL]
         if any(summary.timing == Timing.HOST_TIMED for summary in summaries) and not all(
-            is_size(one.unit) for one in figures
+            is_size(reading.unit) for reading in figures
         ):
             reasons[criterion.name] = "host-timed"
         elif few:
             reasons[criterion.name] = f"{count(min(few), 'run')}, {RUNS_FOR_INTERVAL} are needed"
         elif not all(map(_is_firm, figures)):
             reasons[criterion.name] = "its figures have no interval"
-        elif any(one.at_least for one in figures):
+        elif any(reading.at_least for reading in figures):
             reasons[criterion.name] = "the tool's histogram ends below a figure"
         elif why := _incomparable(criterion, summaries, figures):
             reasons[criterion.name] = why

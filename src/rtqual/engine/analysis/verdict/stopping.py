@@ -96,7 +96,11 @@ def told(mission: Mission, cells: Cells, open_: Sequence[Open]) -> Iterator[str]
         if len(looks) > 1 and measured.summary.planned and (group.instrument, group.load) in asked:
             groups.setdefault((group.instrument, group.load, group.cpus), (looks, measured.summary.planned))
     for (instrument, load, cpus), (looks, planned) in groups.items():
-        left = [one.why for one in open_ if (one.instrument, one.load, one.cpus) == (instrument, load, cpus)]
+        left = [
+            question.why
+            for question in open_
+            if (question.instrument, question.load, question.cpus) == (instrument, load, cpus)
+        ]
         number = looks.index(planned)
         at = _NUMBERED[number] if number < len(_NUMBERED) else f"{number + 1}th"
         why = f"at the limit with {listed(left)} undecided" if left else "decided"

@@ -238,7 +238,7 @@ def _require_success(output: Output) -> None:
 def _series(output: Output, cpu: int) -> Iterator[Series]:
     """Samples in ns, those of the cycle counter less the control's median."""
     control_ns = _control_ns(output)
-    for benchmark in (one for one in output.benchmarks if one.name != CONTROL):
+    for benchmark in (measured for measured in output.benchmarks if measured.name != CONTROL):
         for sampled in benchmark.series:
             values = in_ns(sampled, output.cycles_per_s)
             if sampled.unit == "cycles":
@@ -278,10 +278,12 @@ def _name(output: Output, benchmark: Benchmark, sampled: Sampled) -> str:
 
 def _scalars(output: Output) -> dict[str, Scalar]:
     scalars = {"clock step": Scalar(value=output.clock_step_ns, unit="ns")}
-    if any(one.name == CONTROL for one in output.benchmarks):
+    if any(measured.name == CONTROL for measured in output.benchmarks):
         scalars["control (subtracted)"] = Scalar(value=_control_ns(output), unit="ns")
     for name in _WHOLE_RUN:
-        counted = [one.facts[name][0] for one in output.benchmarks if name in one.facts and one.series]
+        counted = [
+            measured.facts[name][0] for measured in output.benchmarks if name in measured.facts and measured.series
+        ]
         if counted:
             scalars[name] = Scalar(value=sum(counted), unit="1")
     for benchmark in output.benchmarks:
