@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Whether two equal candidates stay equal for who follows the tool's own advice: so many more runs, until it tells.
 
-`python tests/engine/analysis/test_advice_followed.py 400` writes the table of docs/statistics.md (PYTHONPATH=tests).
+`python tests/engine/analysis/test_advice_followed.py 400` writes its table (docs/verification/; PYTHONPATH=tests).
 """
 
 import sys
@@ -95,4 +95,4 @@ def test_who_follows_the_advice_is_told_no_more_falsely_than_who_looks_once() ->
 
 
 if __name__ == "__main__":
-    put("statistics.md", "advice", table(int(sys.argv[1])))
+    put("verification/statistics.md", "advice", table(int(sys.argv[1])))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Change points: found where there are some, at the version that brought them, and hardly ever where there are none.
 
-`python tests/engine/analysis/test_changes.py 100` writes the table of docs/history.md (PYTHONPATH=tests).
+`python tests/engine/analysis/test_changes.py 100` writes the table of docs/verification/history.md (PYTHONPATH=tests).
 """
 
 import sys
@@ -220,4 +220,4 @@ def table(often: int) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    put("history.md", "changes", table(int(sys.argv[1])))
+    put("verification/history.md", "changes", table(int(sys.argv[1])))

@@ -3,7 +3,7 @@
 
 Samples within a run are autocorrelated; runs differ in place and scale by 30 %. An interval with an open end holds
 whatever lies beyond it, so how often an end is open is counted too. `python test_coverage.py 2000` writes the
-table of docs/statistics.md (PYTHONPATH=tests).
+table of docs/verification/statistics.md (PYTHONPATH=tests).
 """
 
 import sys
@@ -288,4 +288,4 @@ def _line(cells: list[str]) -> str:
 
 
 if __name__ == "__main__":
-    put("statistics.md", "coverage", _table(in_parallel(TRIALS, int(sys.argv[1]))))
+    put("verification/statistics.md", "coverage", _table(in_parallel(TRIALS, int(sys.argv[1]))))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """How many CI jobs are red where nothing changed: at most 5 in 100 over all figures that a gate judges.
 
-`python tests/engine/analysis/test_gate_alarms.py 40` writes the table of docs/statistics.md (PYTHONPATH=tests); with
+`python tests/engine/analysis/test_gate_alarms.py 40` writes its table (docs/verification/; PYTHONPATH=tests); with
 `FOLDER...` of finished campaigns of one mission on the virtual board, each of many runs a cell, also the lines of jobs
 that redraw their seeds: every job compares some runs of a cell with as many others, as a changed input does.
 """
@@ -103,4 +103,4 @@ def test_jobs_where_nothing_changed_are_green(kind: str) -> None:
 
 
 if __name__ == "__main__":
-    put("statistics.md", "gate", table(int(sys.argv[1]), [Path(one) for one in sys.argv[2:]]))
+    put("verification/statistics.md", "gate", table(int(sys.argv[1]), [Path(one) for one in sys.argv[2:]]))

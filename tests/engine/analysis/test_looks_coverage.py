@@ -4,7 +4,7 @@
 Made-up campaigns look as real ones do, and stop by the same rule. Where two candidates are equal and the limit lies at
 their true figure, whatever tells them apart, or says that the limit is kept or broken, is wrong; where they differ, and
 the limit can be kept, the contrary is.
-`python tests/engine/analysis/test_looks_coverage.py 2000` prints the table of docs/statistics.md.
+`python tests/engine/analysis/test_looks_coverage.py 2000` prints the table of docs/verification/statistics.md.
 """
 
 import sys

@@ -2,7 +2,7 @@
 """Runs of two kinds: one run in five is late as a whole, or slow. No interval of a campaign that drew none of these can
 hold the truth; what can be done is to notice them where they were drawn, and to tell no candidates apart by them.
 
-`python tests/engine/analysis/test_unequal_runs.py 500` writes the table of docs/statistics.md (PYTHONPATH=tests).
+`python tests/engine/analysis/test_unequal_runs.py 500` writes its table (docs/verification/; PYTHONPATH=tests).
 """
 
 import sys
@@ -187,4 +187,4 @@ def table(campaigns: int) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    put("statistics.md", "unequal runs", table(int(sys.argv[1])))
+    put("verification/statistics.md", "unequal runs", table(int(sys.argv[1])))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Programs that are not ours, on this machine: each has jobs, or it is said why not. `python test_program_strangers.py`
-prints the table of docs/programs.md."""
+prints the table of docs/verification/programs.md."""
 
 import json
 import os

@@ -111,7 +111,7 @@ def test_a_seed_moves_the_tick_to_another_sample(measure: Measure) -> None:
 
 @pytest.mark.guest
 def test_the_operations_are_in_the_order_of_the_published_table(measure: Measure) -> None:
-    """The goal is a rank correlation of 0.75; docs/freertos.md explains the ratios."""
+    """The goal is a rank correlation of 0.75; docs/verification/freertos.md explains the ratios."""
     here, published = medians_ns(parse(measure("primitives", "iterations=100", "seed=1009"), "it")), published_ns()
     assert len(published) == 18
     assert set(published) <= set(here)
@@ -125,7 +125,7 @@ def test_the_operations_are_in_the_order_of_the_published_table(measure: Measure
 def test_what_is_documented_is_what_is_measured(measure: Measure) -> None:
     if platform.freedesktop_os_release().get("VERSION_CODENAME") != "bookworm":
         pytest.skip("THE DOCUMENTED FIGURES ARE OF DEBIAN 12's compiler")
-    document = (PROBE.parents[1] / "docs/freertos.md").read_text()
+    document = (PROBE.parents[1] / "docs/verification/freertos.md").read_text()
     here = medians_ns(parse(measure("primitives", "iterations=100", "seed=1009"), "it"))
     for name, published in published_ns().items():
         row = next(line for line in document.splitlines() if line.startswith(f"| {name} |"))

@@ -38,7 +38,7 @@ A skewed spread looks small in just those campaigns that missed its far side, so
     ratios                    98.7        97.5        96.9        98.6        98.8        98.4        98.9
     lead of the score        100.0       100.0       100.0       100.0       100.0       100.0       100.0
 
-More of it, and what it does not cover, stands in docs/statistics.md; test_coverage.py measures it again.
+More of it, and what it does not cover, stands in docs/verification/statistics.md; test_coverage.py measures it again.
 """
 
 import math

@@ -12,7 +12,7 @@ Versions differ by more than their own intervals tell (a boot, heat), seldom by 
 
 The penalty is the square of the normal quantile at ALARM / 2 shared among all pairs of places a level can begin and end
 at and all series looked at together (Bonferroni). Where a line fits better than the levels the series drifts. All is of
-logarithms where all values are positive. docs/history.md says how often it is wrong.
+logarithms where all values are positive. docs/verification/history.md says how often it is wrong.
 """
 
 from collections.abc import Iterator, Sequence
