@@ -86,5 +86,5 @@ def test_every_rule_has_a_sentence_and_no_symbol_twice() -> None:
 
 
 def test_the_documentation_has_the_list() -> None:
-    text = (Path(__file__).parents[3] / "docs/tailor.md").read_text()
+    text = (Path(__file__).parents[3] / "docs/verification/tailor.md").read_text()
     assert table() in text, "write it anew: python -m rtqual.parts.tailor.rules_table"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The removal list as docs/tailor.md shows it: `python -m rtqual.parts.tailor.configure.rules_table` prints it."""
+"""The removal list of docs/verification/tailor.md: `python -m rtqual.parts.tailor.configure.rules_table` prints it."""
 
 from rtqual.parts.tailor.configure.rules import Removal, removals
 
