@@ -41,8 +41,8 @@ IMAGE_PACKAGES := mmdebstrap mtools dosfstools fdisk gcc-aarch64-linux-gnu libc6
 GROUND_PACKAGES := maven default-jre-headless
 # The tests read the PDF, open the report in a browser, ask every real program for its version, watch the probe's
 # system calls, count the camera library's instructions, run its ARM builds, build OpenNI2's driver and sample, read
-# traces back, assemble ARM's instructions, lay files out as an image does, and build a small kernel.
-TEST_PACKAGES := poppler-utils iw iperf3 strace chromium chromium-driver valgrind qemu-user g++ babeltrace2 \
+# traces back, assemble ARM's instructions, talk to a CI server, lay files out as an image does, and build a small kernel.
+TEST_PACKAGES := poppler-utils curl jq iw iperf3 strace chromium chromium-driver valgrind qemu-user g++ babeltrace2 \
 	mtools dosfstools fdisk binutils-aarch64-linux-gnu binutils-arm-linux-gnueabihf $(KERNEL_PACKAGES)
 # What the slow proofs check the PDF (veraPDF) and the page (axe) with. The nodejs of others brings npm, and conflicts with
 # Debian's.

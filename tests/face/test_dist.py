@@ -3,14 +3,17 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
 import venv
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
+
+from support.ci_servers import Server
 
 ROOT = Path(__file__).parents[2]
 
@@ -65,3 +68,86 @@ def test_the_wheel_goes_from_init_to_a_verdict(installed: Path, tmp_path: Path) 
     shown = run(rtqual, "show", "out/least-demo", cwd=tmp_path)
     assert "p99" in shown
     assert "on the emulator" in shown
+
+
+MISSION = """
+[mission]
+name = "theirs"
+title = "Their kernel"
+purpose = "Fly."
+duration = "1 h"
+accept-virtual = true
+
+[[candidate]]
+name = "stock"
+title = "Debian's"
+package = "linux-image-amd64"
+
+[[requirement]]
+name = "wake-up"
+instrument = "cyclictest"
+statistic = "max"
+at_most = "100 us"
+
+[scale.demo.parameters.cyclictest]
+cycles = 50
+
+[[scale.demo.plan]]
+instruments = ["cyclictest"]
+runs = 10
+"""
+
+
+@pytest.fixture(params=["github", "gitlab"])
+def theirs(request: pytest.FixtureRequest, installed: Path, tmp_path: Path) -> Iterator[Server]:
+    """A repository of somebody's: a wheel of rtqual, a mission, and the file that `rtqual ci` wrote. Its runner has the
+    tests' own libraries, and fetches no package but Debian's."""
+    folder = tmp_path / "theirs"
+    (folder / "wheels").mkdir(parents=True)
+    run("git", "init", "--quiet", folder, cwd=tmp_path)
+    (wheel,) = (installed.parents[1]).glob("rtqual-*.whl")
+    shutil.copy(wheel, folder / "wheels")
+    (folder / "mission.toml").write_text(MISSION)
+    wheel_at = f"wheels/{wheel.name}"
+    told = run(
+        installed / "rtqual", "ci", request.param, "mission.toml", "--rtqual", wheel_at, "--mission-only", cwd=folder
+    )
+    assert "commit it" in told
+    own = {
+        "HOME": str(tmp_path / "home"),
+        "PIP_NO_DEPS": "1",
+        "PIP_IGNORE_INSTALLED": "1",
+        "PYTHONPATH": sysconfig.get_path("purelib"),
+    }
+    if "XDG_CACHE_HOME" in os.environ:
+        own["XDG_CACHE_HOME"] = os.environ["XDG_CACHE_HOME"]
+    (tmp_path / "home").mkdir()
+    server = Server(folder, own)
+    yield server
+    server.end()
+
+
+@pytest.mark.guest
+def test_the_written_job_catches_a_worse_kernel_and_passes_an_equal_one(
+    theirs: Server, request: pytest.FixtureRequest
+) -> None:
+    is_github = (theirs.folder / ".github").exists()
+    run_job, change = (theirs.github, "pull_request") if is_github else (theirs.gitlab, "merge_request_event")
+    assert run_job("push") == 0, theirs.said
+    assert "No baseline yet" in theirs.said
+    assert run_job(change) == 0, theirs.said
+    assert "No regression found" in theirs.said
+    mission = theirs.folder / "mission.toml"
+    mission.write_text(MISSION.replace('amd64"\n', 'amd64"\nboot = ["highres=off"]\n'))
+    assert run_job(change) == 1, theirs.said
+    assert "wake-up" in theirs.said
+    (comment,) = theirs.comments  # the first one, changed
+    assert "wake-up" in comment
+    assert run_job("push") == 1, theirs.said
+    dispatched = "workflow_dispatch" if is_github else "push"
+    assert run_job(dispatched, accept=True) == 0, theirs.said
+    assert run_job(change) == 0, theirs.said
+    mission.write_text(MISSION.replace("cycles = 50", "cycles = 51"))
+    assert run_job(change) == 2, theirs.said
+    mission.write_text(MISSION.replace("linux-image-amd64", "linux-image-nowhere-amd64"))
+    assert run_job(change) == 3, theirs.said

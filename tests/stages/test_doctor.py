@@ -261,8 +261,12 @@ def test_pango_missing_names_its_packages(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_make_installs_what_the_doctor_asks_for() -> None:
-    asked = {tools._QEMU_PACKAGE, *(program.package for program in tools._PROGRAMS)}
-    asked |= {*tools._PANGO_PACKAGES.split(), tools._FONT_PACKAGE}
+    asked = {tools._QEMU_PACKAGE, *(program.package for program in tools.programs())}
+    asked |= {
+        *tools._PANGO_PACKAGES.split(),
+        tools._FONT_PACKAGE,
+        *(name for some in tools._HEADERS.values() for name in some),
+    }
     sets = ("PACKAGES", "ARM_PACKAGES", "GROUND_PACKAGES", "IMAGE_PACKAGES", "KERNEL_PACKAGES")
     assert asked <= {package for name in sets for package in packages(name)}
     assert "|".join(tools._CARGOS) in packages("ARM_PACKAGES")

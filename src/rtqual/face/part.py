@@ -67,6 +67,12 @@ PART = Part(
             "Fail (exit code 1) where something got worse than a baseline (docs/ci.md).",
         ),
         Command(
+            195,
+            "rtqual.face.commands.ci:ci",
+            "ci",
+            "Write the file by which your own repository measures on each change, and fails where something got worse.",
+        ),
+        Command(
             240, "rtqual.face.commands.board:board_app", "board", "Boards that are reached over ssh (docs/boards.md)."
         ),
         Command(

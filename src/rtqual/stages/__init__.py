@@ -9,6 +9,7 @@ board.py      boards on the network: whether one is ready, bringing one back
 compare.py    two records, or two campaigns, beside each other
 history.py    figures over several versions, and where they changed
 gate.py       worse than a baseline?
+ci.py         the file by which another repository asks that on each change
 reproduce.py  a record's run once more
 seal.py       a campaign's signature
 doctor/       what this machine can do, and what is missing

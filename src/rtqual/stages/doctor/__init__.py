@@ -6,12 +6,18 @@ tools.py    what the virtual board, the analysis and the report need
 machine.py  this machine: its resources, and what decides latencies measured on it
 """
 
+from rtqual.engine.mission import Mission
 from rtqual.stages.doctor import machine, tools
-from rtqual.stages.doctor.check import Check, as_json, demo_can_run, install_command, render
+from rtqual.stages.doctor.check import Check, apt_line, as_json, demo_can_run, install_command, render
 
-__all__ = ["Check", "as_json", "demo_can_run", "diagnose", "install_command", "render"]
+__all__ = ["Check", "as_json", "demo_can_run", "diagnose", "install_command", "install_for", "render"]
 
 
 def diagnose() -> list[Check]:
     """Look at everything; takes a few seconds, as guests are really started."""
     return [*tools.examine(), *machine.resources(), *machine.this_machine()]
+
+
+def install_for(mission: Mission) -> str:
+    """One line for a shell that installs what a mission needs and this machine lacks; empty where nothing is."""
+    return apt_line(tools.missing_for(mission))

@@ -84,6 +84,11 @@ def install(packages: str) -> str:
     return as_root(f"apt-get install {packages}")
 
 
+def apt_line(packages: Sequence[str]) -> str:
+    """What a shell runs to install them and asks nobody; empty where there are none."""
+    return install(f"--yes --no-install-recommends {' '.join(packages)}") if packages else ""
+
+
 def contents(path: str) -> str:
     """A small file of /proc or /sys; empty where it is not there."""
     try:

@@ -6,7 +6,7 @@ import os
 import platform
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from importlib.util import find_spec
 
 from rtqual.base.apt import KERNELS, names
@@ -17,7 +17,8 @@ from rtqual.base.libraries import install_command
 from rtqual.engine.boards.machine import plugin
 from rtqual.engine.boards.trial import try_guest
 from rtqual.engine.initramfs.contents import guest_file
-from rtqual.protocols.board.registry import Program, all_boards
+from rtqual.engine.mission import Mission
+from rtqual.protocols.board.registry import Program, Row, all_boards
 from rtqual.stages.doctor.check import Check, as_root, install, said
 
 _QEMU_PACKAGE = "qemu-system-x86"
@@ -31,33 +32,49 @@ _FONT_PACKAGE = "fonts-dejavu-core"
 _CARGOS = ("cargo-web", "cargo")  # Debian 12 has 1.85 or newer as the first, 13 as the second
 
 
-# A guest brings instruments and loads of its own: those here are for measuring this machine.
-_PROGRAMS = (
-    *(program for row in all_boards() for program in row.programs),
-    Program("dpkg-deb", "dpkg", "Debian's kernels and tools", demo=True),
-    Program("cyclictest", "rt-tests", "measuring this machine"),
-    Program("hackbench", "rt-tests", "measuring, loading this machine"),
-    Program("sysbench", "sysbench", "measuring this machine"),
-    Program("stress-ng", "stress-ng", "loading this machine"),
-    Program("ssh", "openssh-client", "boards over ssh; signing records"),
-    Program("arm-none-eabi-gcc", "gcc-arm-none-eabi", "FreeRTOS"),
-    Program("make", "make", "FreeRTOS; tailoring a kernel"),
-    Program("gcc", "gcc", "tailoring a kernel"),
-    Program("bc", "bc", "tailoring a kernel"),
-    Program("bison", "bison", "tailoring a kernel"),
-    Program("flex", "flex", "tailoring a kernel"),
-    Program("patch", "patch", "tailoring a kernel"),
-    Program("xz", "xz-utils", "tailoring a kernel"),
-    Program("zstd", "zstd", "tailoring a kernel"),
-    Program("ccache", "ccache", "tailoring a kernel: the second build takes a tenth"),
-    Program("mmdebstrap", "mmdebstrap", "system images: Debian's root"),
-    Program("mcopy", "mtools", "system images"),
-    Program("mkfs.fat", "dosfstools", "system images"),
-    Program("sfdisk", "fdisk", "system images"),
-    Program("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu", "system images: our programs in those for arm64"),
-    Program("java", "default-jre-headless", "Yamcs as the flight program's ground"),
-    Program("mvn", "maven", "Yamcs as the flight program's ground"),
-)
+# What needs them -> they; "": any campaign, "guest": one of the virtual boards. A guest brings instruments and loads of
+# its own: those here are for measuring this machine.
+_PROGRAMS = {
+    "guest": (Program("dpkg-deb", "dpkg", "Debian's kernels and tools", demo=True),),
+    "this-machine": (
+        Program("cyclictest", "rt-tests", "measuring this machine"),
+        Program("hackbench", "rt-tests", "measuring, loading this machine"),
+        Program("sysbench", "sysbench", "measuring this machine"),
+        Program("stress-ng", "stress-ng", "loading this machine"),
+    ),
+    "ssh": (Program("ssh", "openssh-client", "boards over ssh; signing records"),),
+    "rtos": (
+        Program("arm-none-eabi-gcc", "gcc-arm-none-eabi", "FreeRTOS"),
+        Program("make", "make", "FreeRTOS; tailoring a kernel"),
+    ),
+    "tailor": (
+        Program("gcc", "gcc", "tailoring a kernel"),
+        Program("bc", "bc", "tailoring a kernel"),
+        Program("bison", "bison", "tailoring a kernel"),
+        Program("flex", "flex", "tailoring a kernel"),
+        Program("patch", "patch", "tailoring a kernel"),
+        Program("xz", "xz-utils", "tailoring a kernel"),
+        Program("zstd", "zstd", "tailoring a kernel"),
+        Program("ccache", "ccache", "tailoring a kernel: the second build takes a tenth"),
+    ),
+    "root": (
+        Program("mmdebstrap", "mmdebstrap", "system images: Debian's root"),
+        Program("mcopy", "mtools", "system images"),
+        Program("mkfs.fat", "dosfstools", "system images"),
+        Program("sfdisk", "fdisk", "system images"),
+        Program("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu", "system images: our programs in those for arm64"),
+    ),
+    "yamcs": (
+        Program("java", "default-jre-headless", "Yamcs as the flight program's ground"),
+        Program("mvn", "maven", "Yamcs as the flight program's ground"),
+    ),
+}
+# What is built here is built with: no program to look for.
+_HEADERS = {
+    "rtos": ("libnewlib-arm-none-eabi",),
+    "tailor": ("make", "libc6-dev", "libelf-dev", "libssl-dev"),
+    "module": ("gcc", "libc6-dev", "make"),
+}
 _COMPILERS = {ARMHF.name: "arm-linux-gnueabihf-gcc", ARM64.name: "aarch64-linux-gnu-gcc"}
 _OWN = {
     "rtqual-agent": "starting programs, here and in guests",
@@ -74,7 +91,7 @@ _OWN = {
 def examine() -> Iterator[Check]:
     yield _apt()
     yield _qemu()
-    yield from map(_program, _PROGRAMS)
+    yield from map(_program, programs())
     yield from map(_own, _OWN)
     yield from map(_own_for, (ARMHF, ARM64))
     yield _freertos()
@@ -82,6 +99,56 @@ def examine() -> Iterator[Check]:
     yield _libraries()
     yield _pango()
     yield _fonts()
+
+
+def programs() -> Iterator[Program]:
+    """All that are looked for."""
+    for row in all_boards():
+        yield from row.programs
+    for some in _PROGRAMS.values():
+        yield from some
+
+
+def missing_for(mission: Mission) -> tuple[str, ...]:
+    """Return the Debian packages that a mission's campaigns need and this machine lacks."""
+    places = {
+        place
+        for scale in mission.scales.values()
+        for plan in scale.plan
+        for candidate in mission.candidates_of(plan)
+        for place in mission.places_of(plan, candidate)
+    }
+    wanted = {*_wanted(mission, places)}
+    looked_for = [program for key in _PROGRAMS if key in wanted for program in _PROGRAMS[key]]
+    looked_for += [
+        program
+        for row in all_boards()
+        if row in places or (row.leads and "guest" in wanted)
+        for program in row.programs
+    ]
+    checks = [*map(_program, looked_for), _pango(), _fonts(), *([_qemu()] if "guest" in wanted else ())]
+    packages = [name for check in checks if check.state != "ok" for name in check.package.split()]
+    packages += [name for key in _HEADERS if key in wanted for name in _HEADERS[key] if not _is_installed(name)]
+    return tuple(dict.fromkeys(packages))
+
+
+def _wanted(mission: Mission, places: Collection[Row]) -> Iterator[str]:
+    """Keys of _PROGRAMS and _HEADERS."""
+    kinds = {candidate.kind.key for candidate in mission.candidates}
+    yield from kinds
+    if any(place.repeats for place in places):
+        yield "guest"
+    if any(candidate.root for candidate in mission.candidates):
+        yield "root"
+    if mission.boards:
+        yield "ssh"
+    names = {name for scale in mission.scales.values() for plan in scale.plan for name in plan.instruments}
+    if any(mission.instrument(name).program.endswith(".ko") for name in names):
+        yield "module"
+
+
+def _is_installed(package: str) -> bool:
+    return said("dpkg-query", "--show", "--showformat=${db:Status-Abbrev}", package).startswith("ii")
 
 
 def _apt() -> Check:

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: MIT
+"""`rtqual ci`: a file that a server takes, for a repository that is not rtqual's. test_dist.py runs its steps."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from rtqual.base.errors import BadInput
+from rtqual.face.commands.ci import ci
+from rtqual.face.commands.doctor import doctor
+from rtqual.face.commands.init import init
+from support.mission_texts import GOOD
+
+WHEEL = "https://example.org/rtqual-0.3.0-cp311-cp311-linux_x86_64.whl"
+LOAD = '\n[[load]]\nname = "mine"\ncommand = ["sh", "-c", "while :; do :; done"]\n'
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "my missions").mkdir()
+    (tmp_path / "my missions/m.toml").write_text(GOOD)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def shell(job: Any) -> str:
+    """All that a job's steps run."""
+    return "\n".join(job.get("script") or [step.get("run", "") for step in job["steps"]])
+
+
+def written(server: str, rtqual: str = WHEEL, mission: str = "my missions/m.toml", **options: Any) -> Any:
+    """The job of the file."""
+    assert ci(server, Path(mission), rtqual=rtqual, **options) == 0  # type: ignore[arg-type]
+    file = options.get("out") or Path({"github": ".github/workflows/rtqual.yml", "gitlab": ".gitlab-ci.yml"}[server])
+    read = yaml.safe_load(file.read_text())
+    (job,) = read["jobs"].values() if server == "github" else read.values()
+    return job
+
+
+@pytest.mark.parametrize("server", ["github", "gitlab"])
+def test_what_is_asked_for_stands_in_the_file(repository: Path, server: str) -> None:
+    job = written(server, mission_only=True, tolerance=2.5)
+    told = job.get("env") or job["variables"]
+    assert told["MISSION"] == "my missions/m.toml"
+    assert told["RTQUAL"] == f"rtqual[analysis,report] @ {WHEEL}"
+    assert "--mission-only --tolerance 2.5" in shell(job)
+    assert "--run-programs" not in shell(job)
+    assert (job.get("container") or job["image"]) == "debian:12"
+    with pytest.raises(BadInput, match="is there already"):
+        written(server)
+
+
+@pytest.mark.parametrize("server", ["github", "gitlab"])
+def test_no_value_is_read_by_the_shell(repository: Path, server: str) -> None:
+    """GitHub puts what stands in ${{ }} into a step's text before a shell reads it."""
+    for script in written(server).get("steps", [{}]):
+        assert "${{" not in script.get("run", "")
+
+
+def test_a_mission_with_loads_of_its_own_lets_them_run(repository: Path) -> None:
+    (repository / "own.toml").write_text(GOOD + LOAD)
+    assert "--run-programs" in shell(written("gitlab", mission="own.toml"))
+
+
+def test_a_wheel_of_the_repository_is_named_by_its_path_and_decides_the_debian(repository: Path) -> None:
+    (repository / "rtqual-0.3.0-cp313-cp313-linux_x86_64.whl").write_text("")
+    job = written("gitlab", "rtqual-0.3.0-cp313-cp313-linux_x86_64.whl")
+    assert job["image"] == "debian:13"
+    assert job["variables"]["RTQUAL"] == "./rtqual-0.3.0-cp313-cp313-linux_x86_64.whl[analysis,report]"
+
+
+def test_what_is_built_there_gets_its_compilers(repository: Path) -> None:
+    (repository / "arm.toml").write_text(GOOD.replace("linux-image-rt-amd64", "linux-image-rt-arm64"))
+    assert " musl-tools" in shell(written("gitlab", "git+https://example.org/r.git@v1"))
+    assert "aarch64" in shell(written("gitlab", "git+https://example.org/r.git@v1", "arm.toml", out=Path("arm.yml")))
+
+
+@pytest.mark.parametrize(
+    ("rtqual", "mission", "why"),
+    [
+        ("rtqual", "my missions/m.toml", "is to be git"),
+        ("https://example.org/rtqual-0.3.0-cp312-cp312-linux_x86_64.whl", "my missions/m.toml", "another Python"),
+        ("rtqual-0.3.0-cp311-cp311-linux_x86_64.whl", "my missions/m.toml", "no such file"),
+        ("git+https://example.org/$(id)", "my missions/m.toml", "can hold letters"),
+        ("git+https://example.org/${{ secrets.A }}", "my missions/m.toml", "can hold letters"),
+        (WHEEL, "../m.toml", "from the top folder"),
+        (WHEEL, "/etc/passwd", "from the top folder"),
+        (WHEEL, "none.toml", "none.toml"),
+    ],
+)
+def test_what_a_job_could_not_do_is_refused(repository: Path, rtqual: str, mission: str, why: str) -> None:
+    with pytest.raises(BadInput, match=why):
+        written("github", rtqual, mission)
+    assert not (repository / ".github").exists()
+
+
+def test_a_folder_that_is_no_repository_is_refused(repository: Path) -> None:
+    (repository / ".git").rmdir()
+    with pytest.raises(BadInput, match="not the top folder of a repository"):
+        written("github")
+
+
+def test_doctor_names_what_a_mission_needs_and_this_machine_lacks(
+    repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    empty = repository / "bin"
+    empty.mkdir()
+    monkeypatch.setenv("PATH", str(empty))
+    monkeypatch.setattr("rtqual.stages.doctor.tools._SYSTEM_PATH", str(empty))
+    init(Path("least.toml"))
+    capsys.readouterr()
+    assert doctor(install=Path("least.toml")) == 0
+    line = capsys.readouterr().out.strip()
+    assert "apt-get install --yes --no-install-recommends " in line
+    assert {"qemu-system-x86", "cpio", "kmod", "e2fsprogs"} < {*line.split()}
+    assert not {"stress-ng", "gcc-arm-none-eabi", "maven", "bison"} & {*line.split()}  # guests bring their own
