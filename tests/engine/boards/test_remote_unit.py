@@ -17,7 +17,7 @@ from rtqual.base.apt import fetch_closure
 from rtqual.base.architecture import AMD64, ARM64
 from rtqual.base.errors import RunFailed
 from rtqual.engine.boards.remote import check, lease
-from rtqual.engine.boards.remote.job import ENDED
+from rtqual.engine.boards.remote.job import APART, ENDED, scripts
 from rtqual.engine.boards.remote.link import Ssh
 from rtqual.engine.boards.remote.power import Switched
 from rtqual.engine.boards.remote.session import Session
@@ -25,6 +25,7 @@ from rtqual.engine.boards.remote.settings import Lost, Out, Refused, Settings
 from rtqual.engine.boards.remote.staged import disown, room
 from rtqual.engine.boards.remote.switch import Boot, Grub, SystemdBoot, Tryboot, switcher_of
 from rtqual.engine.initramfs import contents
+from rtqual.protocols.board import Command, Job
 from rtqual.protocols.board.jobscript import plain_files
 from support.grub import GRUB_CFG
 
@@ -341,3 +342,31 @@ def test_a_load_ends_with_its_job_and_no_other_process_does(tmp_path: Path) -> N
     done = subprocess.run(["sh", "-c", script], env={"PATH": str(programs)}, capture_output=True, text=True, check=True)
     sessions = [path.read_text().rpartition(")")[2].split() for path in Path("/proc").glob("[0-9]*/stat")]
     assert [one for one in sessions if one[3] == done.stdout.strip() and one[0] != "Z"] == []
+
+
+def test_a_job_sees_neither_the_boot_partition_nor_keys(tmp_path: Path) -> None:
+    """The script as the board runs it, on folders that stand for the board's; outside nothing changes."""
+    places = ("/boot", "/etc/dropbear", "/root/.ssh")
+    for place in places:
+        (tmp_path / place[1:]).mkdir(parents=True)
+        (tmp_path / place[1:] / "key").write_text("PRIVATE\n")
+    (tmp_path / "job.sh").write_text("".join(f"ls -A {tmp_path}{place}\n" for place in places) + "echo seen\n")
+    script = re.sub("|".join(places), lambda found: f"{tmp_path}{found[0]}", APART).replace("/run/", f"{tmp_path}/")
+    (tmp_path / "apart.sh").write_text(script)
+    apart = ["unshare", "-m" if os.geteuid() == 0 else "-rm", "sh", tmp_path / "apart.sh"]
+    done = subprocess.run(apart, capture_output=True, text=True, check=True)
+    assert done.stdout == "seen\n"
+    assert (tmp_path / "boot/key").read_text() == "PRIVATE\n"
+
+
+def test_a_program_that_is_watched_runs_once_by_itself_and_once_traced() -> None:
+    """On a board over ssh and on a card alike; its disk is mounted where its result is packed."""
+    command = Command(("rtqual-program", "--name", "program", "--", "/opt/x/loop"))
+    job = Job(command, collect=("program.out",), watched=True, folder="usb")
+    made = scripts("/boot/rtqual/jobs/1", job, 1, {"usb": "/dev/sda1"})
+    twice = "rtqual-program --name program -- /opt/x/loop || exit; rtqual-here --trace trace --kib 8192 -- "
+    assert f"{twice}rtqual-program --name traced -- /opt/x/loop; exit 0" in made["job.sh"]
+    assert [f"file.{name}" in made["job.sh"] for name in ("program.out", "trace", "traced.out")] == [True] * 3
+    assert "mount /dev/sda1" in made["run.sh"]
+    assert "mount /dev/sda1" not in made["job.sh"]
+    assert "rtqual-here" not in scripts("/boot/rtqual/jobs/1", Job(command), 1, {})["job.sh"]

@@ -73,7 +73,7 @@ done
 [ -z "$left" ] || echo "its loads could not be ended" > /run/result/failed
 """
 # In a mount namespace of the job's own; what packs its result is in the board's.
-_APART = """\
+APART = """\
 umount -l /boot 2> /dev/null
 for one in /boot /etc/dropbear /root/.ssh; do
 	[ ! -d $one ] || mount -t tmpfs -o mode=700 none $one || {
@@ -176,7 +176,7 @@ def scripts(folder: str, job: Job, seed: int, disks: Mapping[str, str]) -> dict[
     there = f"[ -d /run/{job.folder}/{_ON_DISK} ]" if mount else ""
     twice = here.twice(job)
     script = jobscript.render(twice, seed, leave="exit 0", mount=there, inside=f"/{_ON_DISK}" if mount else "")
-    return {"job.sh": script, "run.sh": run, "apart.sh": _APART}
+    return {"job.sh": script, "run.sh": run, "apart.sh": APART}
 
 
 def checked(content: bytes, sum_text: str, where: str) -> dict[str, str]:
