@@ -99,11 +99,18 @@ def _problems(mission: Mission, candidate: Candidate, cells: Cells) -> Iterator[
     for (name, instrument, load), some in cells.items():
         if name == candidate.name and (why := why_not_cell(some[0], mission.mission.needs)):
             yield f"{instrument} {under(load)} cannot run: {why}", (instrument, load) in judged
+        elif name == candidate.name and (why := _unseen(candidate, some[0])):
+            yield f"{instrument}: {why}", False
     for requirement in mission.requirements:
         if why := _why_not_judged(
             requirement, cells.get((candidate.name, requirement.instrument, requirement.load), ())
         ):
             yield why, True
+
+
+def _unseen(candidate: Candidate, cell: Cell) -> str:
+    of_debian = candidate.architecture if candidate.package else None
+    return cell.instrument.unseen(cell.parameters, of_debian) if of_debian else ""
 
 
 def _why_not_judged(asked: Requirement, cells: Sequence[Cell]) -> str:

@@ -63,7 +63,8 @@ def print_hung(console: Console, hung: Hung) -> None:
 def print_late(console: Console, runs: Sequence[Told]) -> None:
     for told in runs:
         what = f"{told.candidate} {under(told.load)} on the {told.board} board, seed {told.seed}"
-        by = "watched from outside of the guest" if told.names else "told by its own kernel"
+        outside = told.names and told.timing != Timing.REAL
+        by = "watched from outside of the guest" if outside else "told by its own kernel"
         title = f"{what}: {by} in the run ({told.record})"
         console.print(Text(clean(title), "bold"), soft_wrap=True)
         several = len(told.watching) > 1

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rtqual.base.architecture import AMD64, ARCHITECTURES, Architecture
+from rtqual.base.architecture import AMD64, ARCHITECTURES, ARMHF, Architecture
 from rtqual.base.errors import RunFailed
 from rtqual.base.units import DurationNs, format_ns
 from rtqual.base.words import clean
@@ -84,6 +84,14 @@ class _Program(Instrument):
     ) -> Mapping[str, Path]:
         lay = files.own if here else files.laid
         return lay(parameters.program, parameters.folder or Path(), architecture)
+
+    def unseen(self, parameters: ProgramParameters, architecture: Architecture) -> str:
+        if architecture != ARMHF or not parameters.program.tasks:
+            return ""
+        return (
+            "its jobs will be absent, since Debian's kernels for 32-bit ARM hold no BTF by which they are seen; what "
+            "it prints itself is measured ([[program.output]])"
+        )
 
     def as_load(self, parameters: ProgramParameters, shape: OwnLoad) -> OwnLoad:
         program = parameters.program

@@ -69,6 +69,10 @@ class Instrument(ABC):
         """Of a program of the mission's own: what runs where a load names it."""
         return shape
 
+    def unseen(self, parameters: Any, architecture: Architecture) -> str:
+        """What Debian's kernels for a processor will not tell of it, and why; empty where they tell all."""
+        return ""
+
     @abstractmethod
     def seconds(self, parameters: Any, load: str) -> float:
         """About how long the measurement takes on the board's own clock, for planning."""
