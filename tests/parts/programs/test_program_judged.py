@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A program's figures from its log: misses, rows of them, chains, and threads that fit none or two."""
 
+import pytest
+
 from rtqual.base.architecture import AMD64
 from rtqual.engine.mission.program import Program
 from rtqual.parts.programs.judged import judged
@@ -112,6 +114,7 @@ def test_raised_threads_of_the_kernel_stand_in_the_record() -> None:
     report = read_report("started 1\nbegin 1\nend 9\nraised 1 1 99 ktimers/0\nunraised nothing/*\n")
     measured = judged(_program(), read(job_log({}), AMD64), report)
     assert _value(measured, "kernel thread ktimers/0") == 99
+    assert any("this kernel has no thread nothing/*" in caution for caution in measured.cautions)
 
 
 def test_misses_of_any_so_many_jobs_in_a_row_are_counted() -> None:
@@ -164,3 +167,16 @@ end
     assert [(one.source, one.duration_ns, one.name) for one in measured.late[0].parts] == [
         ("timer", 500_000, "act:8"), ("timer", 100, "ktimers/0:12"), ("held", 200, "ktimers/0:12"), ("own", 99_700, ""),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("prios", "told", "says"),
+    [([0] * 9, "", True), ([0, 98] * 5, "", False), ([0] * 9, "raised 1 1 99 ktimers/0\n", False)],
+)
+def test_a_priority_of_the_kernels_that_the_mission_hides_is_told(prios: list[int], told: str, says: bool) -> None:
+    """One that is lent now and then is none."""
+    rows = [f"{11_000_000 + number} r 0 12 {prio} 0 0 ktimers/0" for number, prio in enumerate(prios)]
+    log = job_log({}).replace("end\n", "\n".join([*rows, "end", ""]))
+    report = read_report(f"started 1\nbegin 0\nend 100000000\n{told}")
+    cautions = judged(_program(), read(log, AMD64), report).cautions
+    assert any("ktimers/0 ran at priority 99, which the mission does not say" in one for one in cautions) == says

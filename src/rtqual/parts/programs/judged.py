@@ -21,7 +21,7 @@ from rtqual.parts.programs.jobs import (
     timer_thread,
 )
 from rtqual.parts.programs.report import Report
-from rtqual.parts.programs.trace import Point, Thread, Trace
+from rtqual.parts.programs.trace import REALTIME, Point, Thread, Trace
 from rtqual.protocols.record.schema import LateSample, Measurement, Scalar, Series
 
 RESPONSE, START = "response", "start"
@@ -29,6 +29,9 @@ _WORST_KEPT = 5  # jobs of each task whose parts are kept
 _SHOWN = 6  # threads that a refusal names
 _DRIFT = 0.1  # percent of a period
 _ROUND_ROBIN = 2  # SCHED_RR of linux/sched.h
+# Threads of the kernel that somebody may raise, and the real-time priority that the kernel gives them.
+_OF_THE_KERNEL = {"ktimers/": 1, "ksoftirqd/": 0}
+_SEEN_OFTEN = 5  # a thread that waits for one of theirs lends its priority now and then
 _UNLIKE = 0.01  # of jobs released in another way than the mission says: more of them are a problem
 
 
@@ -96,9 +99,30 @@ def judged(program: Program, trace: Trace, report: Report, ticks_per_s: int = 0)
         scalars |= _scalars(one)
         late += _late(one, trace)
     scalars |= {f"kernel thread {clean(raised.name)}": Scalar(value=raised.after, unit="1") for raised in report.raised}
-    cautions = [*_untold(trace), *_shared(trace), *_unlocked(report)]
+    cautions = [*_untold(trace), *_shared(trace), *_unlocked(report), *_unraised(report), *_hidden(trace, report)]
     cautions += [text for one in found.values() for text in _cautions(one, trace, ticks_per_s)]
     return Measurement(tuple(series), scalars, tuple(problems), absent, tuple(late), tuple(cautions))
+
+
+def _hidden(trace: Trace, report: Report) -> Iterator[str]:
+    """Threads of the kernel that somebody else than the mission gave a priority."""
+    known = {raised.name for raised in report.raised}
+    least: dict[str, list[int]] = {}
+    for running in (running for some in trace.cpus.values() for running in some):
+        if running.tid not in trace.threads and running.name.startswith((*_OF_THE_KERNEL,)):
+            least.setdefault(running.name, []).append(REALTIME - 1 - running.prio if running.prio < REALTIME else 0)
+    for name, seen in sorted(least.items()):
+        own = next(priority for begin, priority in _OF_THE_KERNEL.items() if name.startswith(begin))
+        if name not in known and len(seen) >= _SEEN_OFTEN and min(seen) > own:
+            yield (
+                f"the kernel's {clean(name)} ran at priority {min(seen)}, which the mission does not say "
+                "(kernel_threads): whoever flies it has to do the same"
+            )
+
+
+def _unraised(report: Report) -> Iterator[str]:
+    for name in report.unraised:
+        yield f"kernel_threads: this kernel has no thread {clean(name)}, so none was given that priority"
 
 
 def _in_order(tasks: Sequence[Task]) -> Iterator[Task]:

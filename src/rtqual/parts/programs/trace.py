@@ -23,7 +23,7 @@ _DEAD = 0x80
 _SOON_NS = 50_000  # a timer that wakes by a signal or a descriptor does it within its own function
 _FIELDS = 7
 UNTOLD = 1  # of a line that says that a thread runs: nobody told when it began to, only that it did by then
-_REALTIME = 100  # the kernel's prio below which a thread is a real-time one
+REALTIME = 100  # the kernel's prio below which a thread is a real-time one
 
 
 class Point(NamedTuple):
@@ -72,7 +72,7 @@ class Thread:
     @property
     def priority(self) -> int:
         """Its real-time priority, 0 where it has none."""
-        return _REALTIME - 1 - self.prio if self.prio < _REALTIME else 0
+        return REALTIME - 1 - self.prio if self.prio < REALTIME else 0
 
 
 class Running(NamedTuple):
