@@ -96,6 +96,7 @@ class Part:
     tables: tuple[Table, ...] = ()
     judgements: tuple[Row, ...] = ()  # beside verdicts: functions of mission and summaries, which return Goals
     verified: tuple[Keyed, ...] = ()  # by the program that [verify] plays procedures to: what makes instruments of them
+    dictionaries: tuple[Keyed, ...] = ()  # by a format: files, names and a root to protocols/dictionary.py: Dictionary
     imports: tuple[Row, ...] = ()  # formats of files with results: parts/importers/format.py: Format
     forms: tuple[Keyed, ...] = ()  # by what `rtqual import` reads beside files of tools: a function of its arguments
     runners: tuple[Keyed, ...] = ()  # by an option of select: engine/campaign/runner.py

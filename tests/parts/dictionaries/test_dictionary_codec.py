@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rtqual.engine.dialogue.seal import sealed
 from rtqual.parts.dictionaries.codec import MOST_OCTETS, decode, encode, recognise, written
 from rtqual.parts.dictionaries.model import (
     All,
@@ -19,14 +20,13 @@ from rtqual.parts.dictionaries.model import (
     Number,
     Packet,
     Polynomial,
-    Refused,
     Spline,
     Struct,
     Text,
     Where,
     number,
 )
-from rtqual.parts.dictionaries.seal import sealed
+from rtqual.protocols.dictionary import Refused
 
 WHOLE = (Coding.UNSIGNED, Coding.TWOS, Coding.SIGN, Coding.ONES)
 

@@ -15,7 +15,8 @@ import pytest
 from rtqual.base.errors import BadInput
 from rtqual.parts.dictionaries.codec import encode, recognise
 from rtqual.parts.dictionaries.formats import read
-from rtqual.parts.dictionaries.model import Array, Dictionary, Number, Refused, Struct, Text, Type
+from rtqual.parts.dictionaries.model import Array, Dictionary, Number, Struct, Text, Type
+from rtqual.protocols.dictionary import Refused
 from support.dictionaries import COSMOS, FPRIME, MIB, XTCE, write_mib
 
 # What stands in the place of a value: none, odd numbers, other kinds, words of the formats.

@@ -10,7 +10,8 @@ import pytest
 from rtqual.base.errors import BadInput
 from rtqual.parts.dictionaries.codec import encode, recognise
 from rtqual.parts.dictionaries.formats import read
-from rtqual.parts.dictionaries.model import Dictionary, Refused
+from rtqual.parts.dictionaries.model import Dictionary
+from rtqual.protocols.dictionary import Refused
 from support.dictionaries import COSMOS, FPRIME, MIB, XTCE, XTCE_DOUBLED, write_mib
 
 

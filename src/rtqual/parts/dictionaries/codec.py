@@ -16,7 +16,6 @@ from rtqual.parts.dictionaries.model import (
     Field,
     Number,
     Packet,
-    Refused,
     Size,
     Struct,
     Text,
@@ -24,6 +23,7 @@ from rtqual.parts.dictionaries.model import (
     Values,
     number,
 )
+from rtqual.protocols.dictionary import Refused
 
 MOST_OCTETS = 65_542  # of a space packet
 MOST_VALUES = 200_000  # read or written in one packet
@@ -31,7 +31,8 @@ _FLOATS = {16: ">e", 32: ">f", 64: ">d"}
 
 
 def encode(command: Command, arguments: Mapping[str, Any], fill: Mapping[str, Any] | None = None) -> bytes:
-    """Return the command's octets. `fill`: header fields that no command sets. Raises Refused."""
+    """Return the command's octets. `fill`: header fields that no command sets, in place of its defaults. Raises
+    Refused."""
     if isinstance(command.fields, Refused):
         raise command.fields
     for name in arguments:
@@ -41,8 +42,12 @@ def encode(command: Command, arguments: Mapping[str, Any], fill: Mapping[str, An
     for argument in command.arguments.values():
         if isinstance(argument, Refused):
             raise argument
-    values = dict(fill or {}) | dict(command.defaults) | dict(arguments) | dict(command.assigned)
-    return written(command.fields, values)
+    return written(command.fields, given(command, arguments, fill))
+
+
+def given(command: Command, arguments: Mapping[str, Any], fill: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return the values of a command's fields by name."""
+    return dict(command.defaults) | dict(fill or {}) | dict(arguments) | dict(command.assigned)
 
 
 def written(fields: Sequence[Field], values: Mapping[str, Any]) -> bytes:
@@ -82,14 +87,16 @@ def decode(packet: Packet, octets: bytes) -> tuple[Packet, Values]:
                 _take(field, source, values)
         child = next((child for child in packet.children if child.where.holds(values)), None)
         if child is None:
+            values.bits = source.at
             return packet, values
         packet = child
 
 
-def recognise(dictionary: Dictionary, octets: bytes) -> tuple[Packet, Values]:
-    """Return the packet of the dictionary that these octets are, with its values. Raises Refused where none fits."""
+def recognise(dictionary: Dictionary, octets: bytes, roots: Sequence[Packet] | None = None) -> tuple[Packet, Values]:
+    """Return the packet of the dictionary that these octets are, with its values; `roots`: in place of its own. Raises
+    Refused where none fits."""
     first: Refused | None = None
-    for root in dictionary.roots:
+    for root in dictionary.roots if roots is None else roots:
         try:
             packet, values = decode(root, octets)
         except Refused as why:

@@ -8,9 +8,10 @@ from cyclopts import App, Parameter
 
 from rtqual.base.errors import BadInput
 from rtqual.base.words import clean, count
+from rtqual.engine.mission.explain import suggest
 from rtqual.face.commands.app import LITERAL, Json, print_json
 
-Format = Annotated[Literal["fprime", "xtce", "cosmos", "scos"], Parameter(name="--format")]
+Format = Annotated[Literal["fprime", "xtce", "cosmos", "scos", "table"], Parameter(name="--format")]
 Names = Annotated[list[str] | None, Parameter(name="--name", negative="")]
 dictionary_app = App(
     name="dictionary",
@@ -27,7 +28,7 @@ def check(files: list[Path], /, *, format: Format, names: Names = None, as_json:
     files
         The dictionary's files; a MIB's folder.
     format
-        What they are: an F' JSON dictionary, XTCE, COSMOS definitions, a SCOS-2000 MIB.
+        What they are: an F' JSON dictionary, XTCE, COSMOS definitions, a SCOS-2000 MIB, a table of packets.
     names
         NAME=VALUE: what stands for <%= NAME %> in COSMOS definitions.
     """
@@ -70,7 +71,7 @@ def encode(
     files
         The dictionary's files; a MIB's folder.
     format
-        What they are: an F' JSON dictionary, XTCE, COSMOS definitions, a SCOS-2000 MIB.
+        What they are: an F' JSON dictionary, XTCE, COSMOS definitions, a SCOS-2000 MIB, a table of packets.
     values
         NAME=VALUE: an argument.
     fill
@@ -82,14 +83,14 @@ def encode(
     names
         NAME=VALUE: what stands for <%= NAME %> in COSMOS definitions.
     """
+    from rtqual.engine.dialogue.seal import sealed  # noqa: PLC0415
     from rtqual.parts.dictionaries import codec  # noqa: PLC0415 - not to be listed
     from rtqual.parts.dictionaries.formats import read  # noqa: PLC0415
-    from rtqual.parts.dictionaries.model import Refused  # noqa: PLC0415
-    from rtqual.parts.dictionaries.seal import sealed  # noqa: PLC0415
+    from rtqual.protocols.dictionary import Refused  # noqa: PLC0415
 
     dictionary = read(format, files, _pairs(names, "--name"))
     if command not in dictionary.commands:
-        raise BadInput(f"there is no command {command!r:.80}{_alike(command, dictionary.commands)}")
+        raise BadInput(f"there is no command {command!r:.80}; {suggest(command, dictionary.commands)}")
     try:
         octets = codec.encode(dictionary.commands[command], _pairs(values, "--set"), _pairs(fill, "--fill"))
         octets = sealed(octets, seal or (), sequence)
@@ -121,13 +122,13 @@ def decode(
     files
         The dictionary's files; a MIB's folder.
     format
-        What they are: an F' JSON dictionary, XTCE, COSMOS definitions, a SCOS-2000 MIB.
+        What they are: an F' JSON dictionary, XTCE, COSMOS definitions, a SCOS-2000 MIB, a table of packets.
     names
         NAME=VALUE: what stands for <%= NAME %> in COSMOS definitions.
     """
     from rtqual.parts.dictionaries import codec  # noqa: PLC0415 - not to be listed
     from rtqual.parts.dictionaries.formats import read  # noqa: PLC0415
-    from rtqual.parts.dictionaries.model import Refused  # noqa: PLC0415
+    from rtqual.protocols.dictionary import Refused  # noqa: PLC0415
 
     try:
         data = bytes.fromhex(octets)
@@ -157,13 +158,6 @@ def _pairs(texts: list[str] | None, option: str) -> dict[str, str]:
     if wrong := next((name for name, sign, _ in pairs if not sign or not name), None):
         raise BadInput(f"{option} {wrong!r:.60}: write NAME=VALUE")
     return {name: value for name, _, value in pairs}
-
-
-def _alike(name: str, known: Any) -> str:
-    from difflib import get_close_matches  # noqa: PLC0415 - for errors only
-
-    near = get_close_matches(name, known, n=3, cutoff=0.4)
-    return f"; there is {', '.join(near)}" if near else ""
 
 
 def _printable(value: Any) -> Any:

@@ -28,12 +28,12 @@ from rtqual.parts.dictionaries.model import (
     Number,
     Packet,
     Polynomial,
-    Refused,
     Text,
     Type,
     Where,
     number,
 )
+from rtqual.protocols.dictionary import Refused
 
 _FIELD = re.compile(r"(APPEND_)?(ID_|ARRAY_)?(ITEM|PARAMETER)")
 _END = re.compile(r"(MIN|MAX)_(U?INT)(\d{1,3})")

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 from rtqual.base.errors import BadInput
-from rtqual.parts.dictionaries.model import Refused
+from rtqual.protocols.dictionary import Refused
 
 MOST_OCTETS = 16 << 20  # of a file; the largest database met has 2.3 MB
 _FAULTS = (LookupError, ValueError, TypeError, AttributeError, OverflowError, RecursionError)

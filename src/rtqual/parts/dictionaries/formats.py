@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rtqual.base.errors import BadInput
-from rtqual.parts.dictionaries import cosmos, fprime, scos, xtce
+from rtqual.parts.dictionaries import cosmos, fprime, scos, table, xtce
 from rtqual.parts.dictionaries.model import Dictionary
 
 
@@ -35,6 +35,7 @@ FORMATS = {
     "fprime": Format("an F' JSON dictionary", _closed("an F' JSON dictionary", fprime.read)),
     "xtce": Format("an XTCE database", _closed("an XTCE database", xtce.read)),
     "cosmos": Format("COSMOS definitions", cosmos.read),
+    "table": Format("packets written by hand", _closed("a table of packets", table.read)),
     "scos": Format("a SCOS-2000 MIB", _closed("a SCOS-2000 MIB", scos.read)),
 }
 

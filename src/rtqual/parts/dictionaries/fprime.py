@@ -21,12 +21,12 @@ from rtqual.parts.dictionaries.model import (
     Field,
     Number,
     Packet,
-    Refused,
     Struct,
     Text,
     Type,
     Where,
 )
+from rtqual.protocols.dictionary import Refused
 
 COMMAND, CHANNEL, EVENT, PACKETIZED = 0, 1, 2, 4  # Fw::ComPacketType
 # Fw/Types and config/FpConfig.h of 3.5
@@ -107,6 +107,7 @@ class _Reader:
         packets: dict[str, Packet] = {}
         for name, number, width, rows, read in groups:
             head = Packet(name, root, Where("kind", "==", str(number)), (Field("id", self._width(width)), *time))
+            head.shared = self._bits("FwPacketDescriptorType") // 8 if number == CHANNEL else None  # Svc::TlmChan
             root.children.append(head)
             for row in rows:
                 fields = attempt(row["name"], read, row)

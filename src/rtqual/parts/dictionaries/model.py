@@ -12,13 +12,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
 
+from rtqual.protocols.dictionary import Refused
+
 MOST_DEPTH = 32  # of types and containers in one another
 MOST_COUNT = 65_536  # values of an array, fields of a packet
 MOST_DEGREE = 20  # of a polynomial
-
-
-class Refused(Exception):
-    """Says in a line why a name of the dictionary cannot be used."""
 
 
 class Coding(StrEnum):
@@ -32,10 +30,12 @@ class Coding(StrEnum):
 
 @dataclass
 class Values:
-    """What was read, or is to be written, by name; `raw`: before labels and calibration, where these differ."""
+    """What was read, or is to be written, by name; `raw`: before labels and calibration, where these differ. `bits`: so
+    many were read."""
 
     shown: dict[str, Any] = field(default_factory=dict)
     raw: dict[str, Any] = field(default_factory=dict)
+    bits: int = 0
 
     def before(self, name: str) -> Any:
         return self.raw.get(name, self.shown.get(name))
@@ -222,13 +222,15 @@ class Field:
 
 @dataclass
 class Packet:
-    """A report, or what reports have in common; `children` add their fields where their condition holds."""
+    """A report, or what reports have in common; `children` add their fields where their condition holds. `shared`: the
+    octets of a head that several such reports in one packet have in common."""
 
     name: str
     base: Packet | None = None
     where: Condition = All()
     fields: tuple[Field, ...] | Refused = ()
     children: list[Packet] = field(default_factory=list)
+    shared: int | None = None
 
 
 @dataclass(frozen=True)

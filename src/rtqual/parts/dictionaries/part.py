@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What this part brings."""
 
-from rtqual.protocols.part import Command, Part
+from rtqual.protocols.part import Command, Keyed, Part
 
 PART = Part(
     "dictionaries",
@@ -12,5 +12,12 @@ PART = Part(
             "dictionary",
             "Dictionaries of flight software: what can be commanded, octets of a command, values of a packet.",
         ),
+    ),
+    dictionaries=(
+        Keyed(10, "rtqual.parts.dictionaries.spoken:TABLE", "table"),
+        Keyed(20, "rtqual.parts.dictionaries.spoken:FPRIME", "fprime"),
+        Keyed(30, "rtqual.parts.dictionaries.spoken:XTCE", "xtce"),
+        Keyed(40, "rtqual.parts.dictionaries.spoken:COSMOS", "cosmos"),
+        Keyed(50, "rtqual.parts.dictionaries.spoken:SCOS", "scos"),
     ),
 )

@@ -23,13 +23,13 @@ from rtqual.parts.dictionaries.model import (
     Number,
     Packet,
     Polynomial,
-    Refused,
     Struct,
     Text,
     Type,
     Where,
     number,
 )
+from rtqual.protocols.dictionary import Refused
 
 COLUMNS = {
     "ccf": "CNAME DESCR DESCR2 CTYPE CRITICAL PKTID TYPE STYPE APID NPARS PLAN EXEC ILSCOPE ILSTAGE SUBSYS HIPRI MAPID "

@@ -19,12 +19,12 @@ from rtqual.parts.dictionaries.model import (
     Field,
     Number,
     Packet,
-    Refused,
     Type,
     Where,
 )
 from rtqual.parts.dictionaries.xtce_names import Space, space, tree
 from rtqual.parts.dictionaries.xtce_types import Types, dimensions, size
+from rtqual.protocols.dictionary import Refused
 
 # Of a packet, and of all together: containers that hold one another twice double with each level.
 MOST_PACKET_FIELDS, MOST_FIELDS = 10_000, 200_000

@@ -14,7 +14,7 @@ from xml.etree.ElementTree import Element, ParseError, TreeBuilder, XMLParser
 
 from rtqual.base.errors import BadInput
 from rtqual.parts.dictionaries import files
-from rtqual.parts.dictionaries.model import Refused
+from rtqual.protocols.dictionary import Refused
 
 MOST_ELEMENTS, MOST_LEVELS = 200_000, 64
 # kind -> where a space system holds elements of it, below TelemetryMetaData or CommandMetaData

@@ -16,7 +16,6 @@ from rtqual.parts.dictionaries.model import (
     Field,
     Number,
     Polynomial,
-    Refused,
     Size,
     Spline,
     Struct,
@@ -25,6 +24,7 @@ from rtqual.parts.dictionaries.model import (
     number,
 )
 from rtqual.parts.dictionaries.xtce_names import Space
+from rtqual.protocols.dictionary import Refused
 
 # Two of these are misspelt in databases of the field.
 _CODINGS = {

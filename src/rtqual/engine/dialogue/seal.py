@@ -6,7 +6,7 @@ from functools import reduce
 from operator import xor
 
 from rtqual.engine.dictionary.octets import crc16
-from rtqual.parts.dictionaries.model import Refused
+from rtqual.protocols.dictionary import Refused
 
 _HEADER = 6  # of a space packet, CCSDS 133.0-B
 _SEQUENCE_BITS = 14

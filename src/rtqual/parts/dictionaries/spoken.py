@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: MIT
+"""A dictionary of any format as procedures are played by it (protocols/dictionary.py)."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from rtqual.base.errors import BadInput
+from rtqual.engine.mission.explain import suggest
+from rtqual.parts.dictionaries import codec, formats
+from rtqual.parts.dictionaries.model import Dictionary, Packet
+from rtqual.protocols.dictionary import Encoded, Refused, Report
+
+_MOST_REPORTS = 1000  # in a packet
+
+
+class Spoken:
+    """`root`: the packet that decoding begins with, where the files do not tell."""
+
+    def __init__(self, dictionary: Dictionary, root: str | None = None) -> None:
+        self._all, self._roots = dictionary, dictionary.roots
+        if root is not None:
+            if root not in dictionary.packets:
+                raise BadInput(
+                    f"root {root!r:.80}: the dictionary has no such packet; {suggest(root, dictionary.packets)}"
+                )
+            self._roots = (dictionary.packets[root],)
+
+    @property
+    def commands(self) -> Collection[str]:
+        return self._all.commands
+
+    @property
+    def reports(self) -> Collection[str]:
+        return self._all.packets
+
+    def encode(self, name: str, arguments: Mapping[str, Any], fill: Mapping[str, Any]) -> Encoded:
+        if name not in self._all.commands:
+            raise Refused(f"there is no command {name!r:.80}; {suggest(name, self._all.commands)}")
+        command = self._all.commands[name]
+        octets = codec.encode(command, arguments, fill)
+        fixed = () if isinstance(command.fields, Refused) else command.fields
+        return Encoded(
+            octets,
+            {field.name: field.fixed for field in fixed if field.fixed is not None}
+            | codec.given(command, arguments, fill),
+        )
+
+    def decode(self, octets: bytes) -> Sequence[Report]:
+        found: list[Report] = []
+        while len(found) < _MOST_REPORTS:
+            packet, values = codec.recognise(self._all, octets, self._roots)
+            if self._all.packets.get(packet.name) is not packet:
+                raise Refused(f"no report of the dictionary fits ({_said(packet, values.shown)})")
+            found.append(Report(packet.name, values.shown, self._all.severities.get(packet.name, "")))
+            shared, end = _shared(packet), (values.bits + 7) // 8
+            if shared is None or end >= len(octets):
+                return found
+            octets = octets[:shared] + octets[end:]
+        raise Refused(f"more than {_MOST_REPORTS} reports in a packet")
+
+
+def _shared(packet: Packet) -> int | None:
+    base: Packet | None = packet
+    while base is not None and base.shared is None:
+        base = base.base
+    return base.shared if base else None
+
+
+def _said(packet: Packet, values: Mapping[str, Any]) -> str:
+    """What is known of a packet that is none: the first numbers of its head."""
+    numbers = [f"{name} {value}" for name, value in values.items() if isinstance(value, int | str)]
+    return f"{packet.name}: {', '.join(numbers[:8])}"[:200]
+
+
+def _read(name: str, paths: Sequence[Path], names: Mapping[str, str], root: str | None) -> Spoken:
+    return Spoken(formats.read(name, paths, names), root)
+
+
+_Read = Callable[[Sequence[Path], Mapping[str, str], str | None], Spoken]
+COSMOS: _Read = partial(_read, "cosmos")
+FPRIME: _Read = partial(_read, "fprime")
+SCOS: _Read = partial(_read, "scos")
+TABLE: _Read = partial(_read, "table")
+XTCE: _Read = partial(_read, "xtce")

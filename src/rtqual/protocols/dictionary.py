@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: MIT
+"""Dictionaries: what turns a command's name into octets, and octets into reports, whatever the format."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+
+class Refused(Exception):
+    """Says in a line why a name of the dictionary cannot be used, or octets are none of its packets."""
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """A command's octets, and its fields by name: what its answers may repeat."""
+
+    octets: bytes
+    fields: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a packet says. `severity`: of an event, where the dictionary has it."""
+
+    name: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+    severity: str = ""
+
+
+class Dictionary(Protocol):
+    """What a program understands and says."""
+
+    @property
+    def commands(self) -> Collection[str]: ...
+
+    @property
+    def reports(self) -> Collection[str]: ...
+
+    def encode(self, name: str, arguments: Mapping[str, Any], fill: Mapping[str, Any]) -> Encoded:
+        """Raises Refused. `fill`: header fields that no command sets."""
+
+    def decode(self, octets: bytes) -> Sequence[Report]:
+        """Return what a packet says; some hold several reports. Raises Refused for one that is not known."""
