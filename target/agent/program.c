@@ -9,7 +9,8 @@
  * ns. Exit code 0: it ran for as long as it was to; 3: it ended before, or was never ready; 125: it was not started, and
  * the report's line `cannot` says why.
  *
- * This looks at the program only until it is ready, and sleeps for the rest.
+ * This looks at the program only until it is ready, and sleeps for the rest. Without --runs-for, SIGTERM has it end the
+ * program, which then ran for as long as it was to.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -255,13 +256,23 @@ static bool until_ready(const struct options *given, pid_t pid, int *status)
 	return true;
 }
 
-/* Sleep until then, or until the program has ended. */
-static bool lasts(pid_t pid, int64_t until_ns, int *status)
+/* Blocked by main(): that the program has ended, and that it is to be ended, where its time is not known before. */
+static sigset_t awaited(const struct options *given)
 {
-	sigset_t child;
+	sigset_t set;
 
-	sigemptyset(&child);
-	sigaddset(&child, SIGCHLD); /* blocked by main() */
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	if (!given->runs_for_ns)
+		sigaddset(&set, SIGTERM);
+	return set;
+}
+
+/* Sleep until then, until the program is to be ended, or until it has: then it returns false. */
+static bool lasts(const struct options *given, pid_t pid, int64_t until_ns, int *status)
+{
+	const sigset_t set = awaited(given);
+
 	for (;;) {
 		int64_t left_ns = until_ns ? until_ns - now_ns() : INT64_C(1000000000000);
 		struct timespec left = { left_ns / 1000000000, left_ns % 1000000000 };
@@ -270,7 +281,8 @@ static bool lasts(pid_t pid, int64_t until_ns, int *status)
 			return false;
 		if (left_ns <= 0)
 			return true;
-		sigtimedwait(&child, NULL, &left);
+		if (sigtimedwait(&set, NULL, &left) == SIGTERM)
+			return is_there(pid, status);
 	}
 }
 
@@ -321,7 +333,7 @@ static void end(const struct options *given, pid_t pid, int *status)
 	int64_t last_ns = now_ns() + GRACE_NS;
 
 	kill(pid, (int)given->ends_by);
-	if (lasts(pid, last_ns, status)) {
+	if (lasts(given, pid, last_ns, status)) {
 		fputs("killed\n", report);
 		kill(pid, SIGKILL);
 		waitpid(pid, status, 0);
@@ -384,22 +396,20 @@ static int supervise(const struct options *given, char **argv)
 		return FAILED;
 	}
 	begin_ns = now_ns() + given->warm_up_ns;
-	whole = !given->warm_up_ns || lasts(pid, begin_ns, &status);
+	whole = !given->warm_up_ns || lasts(given, pid, begin_ns, &status);
 	fprintf(report, "begin %lld\n", (long long)now_ns());
 	if (whole)
 		tell_stat(pid, "begin");
-	if (whole && given->runs_for_ns) {
-		whole = lasts(pid, begin_ns + given->runs_for_ns, &status);
+	if (whole) {
+		const bool asked = lasts(given, pid, given->runs_for_ns ? begin_ns + given->runs_for_ns : 0, &status);
+
 		fprintf(report, "end %lld\n", (long long)now_ns());
-		if (whole) {
+		if (asked) {
 			tell_stat(pid, "end");
 			tell_threads(pid);
 			end(given, pid, &status);
 		}
-	} else if (whole) {
-		lasts(pid, 0, &status);
-		fprintf(report, "end %lld\n", (long long)now_ns());
-		whole = WIFEXITED(status) && !WEXITSTATUS(status);
+		whole = asked || (!given->runs_for_ns && WIFEXITED(status) && !WEXITSTATUS(status));
 	}
 	tell_end(given, status);
 	return whole ? 0 : FAILED;
@@ -469,7 +479,7 @@ int main(int argc, char **argv)
 		.name = "program", .ready_within_ns = 10000000000, .most_bytes = 1 << 26, .user = -1, .ends_by = SIGTERM
 	};
 	char path[256];
-	sigset_t child;
+	sigset_t set;
 	int at = 1, code;
 
 	report = stderr; /* until its name is known */
@@ -480,15 +490,15 @@ int main(int argc, char **argv)
 		perror("rtqual-program: cannot write its report");
 		return KEPT;
 	}
+	setvbuf(report, NULL, _IOLBF, 0); /* rtqual-wire reads it meanwhile */
 	if (at + 1 >= argc || (given.ready && strlen(given.ready) >= MOST_READY))
 		cannot("tell what to run");
 	if (given.folder && mkdir(given.folder, 0777) && errno != EEXIST)
 		cannot("make the folder %s: %s", given.folder, strerror(errno));
 	for (size_t i = 0; i < given.n_raised; i++)
 		raise_threads(given.raised[i]);
-	sigemptyset(&child);
-	sigaddset(&child, SIGCHLD);
-	sigprocmask(SIG_BLOCK, &child, NULL);
+	set = awaited(&given);
+	sigprocmask(SIG_BLOCK, &set, NULL);
 	code = supervise(&given, argv + at + 1);
 	return fclose(report) ? KEPT : code;
 }
