@@ -30,7 +30,7 @@ from scipy.stats import kruskal
 
 from rtqual.base.apt import fetch
 from rtqual.base.architecture import AMD64, ARM64, ARMHF
-from rtqual.base.errors import RunFailed
+from rtqual.base.errors import RunFailed, SystemDied
 from rtqual.engine.analysis.figure.early import early_runs
 from rtqual.engine.boards.virtual import VirtualBoard
 from rtqual.engine.candidates.ready import make_ready
@@ -118,13 +118,19 @@ def figures(records: Sequence[Record]) -> dict[str, list[float]]:
 
 
 def measured(of: VirtualBoard, load: str, seeds: int) -> dict[str, Any]:
-    every = {delay: [run(of, load, seed, delay) for seed in range(1, seeds + 1)] for delay in DELAYS_S}
+    every: dict[int, list[Record]] = {delay: [] for delay in DELAYS_S}
+    found = []
+    for delay, records in every.items():
+        for seed in range(1, seeds + 1):
+            try:
+                records.append(run(of, load, seed, delay))
+            except SystemDied as error:
+                found.append(f"{load} after {delay} s, seed {seed}: {error}")
+    if not all(every.values()):
+        raise RunFailed(found[-1])
     facts = every[0][0].manifest.provenance.facts
-    found = [
-        f"{load} after {delay} s: {sign}"
-        for delay, records in every.items()
-        for sign in (early_runs([*every[0], *records]) if delay else ())
-    ]
+    for delay, records in every.items():
+        found += [f"{load} after {delay} s: {sign}" for sign in (early_runs([*every[0], *records]) if delay else ())]
     problems = {text for records in every.values() for one in records for text in one.manifest.problems}
     told = {name: text for name, text in facts.items() if "rest" in name}
     return {
@@ -168,7 +174,7 @@ def table(guests: Mapping[tuple[str, int], Sequence[dict[str, Any]]]) -> Iterato
                 continue
             largest, mean = (", ".join(f"{median(one[what]):,.1f}" for one in row.values()) for what in WHAT)
             p = least[package, cpus, load]
-            seeds = len(row[min(row)]["mean"])
+            seeds = min(len(one["mean"]) for one in row.values())
             cells += [f"{largest} ({mean})", str(seeds), f"**{p:.2g}**" if p < SURE else f"{p:.2g}"]
         yield f"| {' | '.join(cells)} |"
     told = [
