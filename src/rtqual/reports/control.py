@@ -106,7 +106,7 @@ def build(verified: Verified) -> Document:
             ("Mission", header.name),
             ("Scale", clean(verified.scale)),
             ("Candidate", clean(verified.candidate)),
-            ("Frames by", _CAMERAS[verified.camera]),
+            *_program(verified),
             ("Board", clean(listed(sorted({run.board for run in verified.runs})))),
             ("Beside it", clean(under(verified.load))),
             ("Procedures played", number(len({run.procedure for run in verified.runs}))),
@@ -134,6 +134,18 @@ def build(verified: Verified) -> Document:
         kind="Verification control document",
         short_kind="verification control document",
     )
+
+
+def _program(verified: Verified) -> Iterator[tuple[str, str]]:
+    """What is verified: by the hashes of its files; or how the frames come to rtqual's own."""
+    verify = verified.mission.verify
+    if verify is None or verify.program is None or verify.dictionary is None:
+        yield "Frames by", _CAMERAS[verified.camera]
+        return
+    yield "Program", clean(f"{verify.program}, {verified.program}" if verified.program else verify.program)
+    yield "Dictionary", clean(f"{verify.dictionary.format}, {verified.dictionary}")
+    if verified.untold:
+        yield "Not told by this program", clean(listed(verified.untold))
 
 
 def _mark(verified: Verified) -> str:
@@ -293,13 +305,7 @@ def _distribution(values: list[int]) -> Distribution:
 
 
 def _limits(verified: Verified) -> tuple[Limit, ...]:
-    asked = [
-        expect.within
-        for procedure in verified.procedures
-        for step in procedure.steps
-        for expect in step.expect
-        if expect.report in ("1.1", "ACCEPTED")
-    ]
+    asked = [within for procedure in verified.procedures for within in procedure.acceptances]
     return (Limit("acceptance", min(asked)),) if asked else ()
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from rtqual.base.words import count
+from rtqual.base.words import count, listed
 from rtqual.engine.analysis.figure.figures import pool_figures
 from rtqual.engine.analysis.figure.model import Figure, Interval
 from rtqual.engine.analysis.figure.pool import pool_runs
@@ -20,7 +20,7 @@ from rtqual.engine.campaign.lost import Lost
 from rtqual.engine.mission import Mission
 from rtqual.engine.mission.verify import Camera
 from rtqual.engine.procedure.compliance import Compliance, Result, Row, Run
-from rtqual.engine.procedure.model import Procedure
+from rtqual.engine.procedure.model import Described
 from rtqual.engine.procedure.played import LOG_SERIES, PREFIX
 from rtqual.protocols.record.schema import Record, Series
 from rtqual.reports.machine.junit import Case, Suite, as_xml
@@ -39,7 +39,7 @@ class Verified:
     candidate: str
     camera: Camera
     load: str
-    procedures: tuple[Procedure, ...]  # all there are
+    procedures: tuple[Described, ...]  # all there are
     runs: tuple[Run, ...]
     records: tuple[Record, ...]
     rows: tuple[Row, ...]
@@ -49,6 +49,18 @@ class Verified:
     lost: tuple[Lost, ...] = ()  # runs that left no record, now or before they were played again
     digest: str = ""  # the campaign's, of all that it rests on
     files: tuple[Path, ...] = ()
+    dictionary: str = ""  # of a program of the user's: its hash
+
+    @property
+    def program(self) -> str:
+        """Of the user's: the hash of its binary, in the records."""
+        hashes = [record.inputs.parameters.get("hashes", {}) for record in self.records]
+        return listed(sorted({str(some[name])[:16] for some in hashes for name in some if name.startswith("binary")}))
+
+    @property
+    def untold(self) -> tuple[str, ...]:
+        """The stages of telecommands that the program has no word for."""
+        return tuple(dict.fromkeys(stage for run in self.runs for stage in run.judgement.untold))
 
     @property
     def titles(self) -> Mapping[str, str]:
@@ -150,6 +162,8 @@ def as_dict(verified: Verified) -> dict[str, Any]:
         "camera": verified.camera,
         "load": verified.load,
         "passed": verified.passed,
+        **({"program": verified.program, "dictionary": verified.dictionary} if verified.dictionary else {}),
+        **({"not_told_by_this_program": verified.untold} if verified.untold else {}),
         "requirements": [
             {
                 "id": row.requirement.id,
@@ -217,6 +231,7 @@ def _run(run: Run) -> dict[str, Any]:
             for check in run.judgement.checks
         ],
         "wrong": run.judgement.wrong,
+        **({"unknown_packets": len(run.judgement.unknown)} if run.judgement.unknown else {}),
     }
 
 

@@ -3,7 +3,7 @@
 
 init.py       a mission of one's own from a template
 select.py     which operating system meets the mission, and by how much
-verify.py     a flight program under telecommands, faults and load
+verify.py     a flight program under telecommands, faults and load; flown.py: rtqual's own, or the user's
 show.py       the figures of a campaign, and its headline
 board.py      boards on the network: whether one is ready, bringing one back
 compare.py    two records, or two campaigns, beside each other

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`rtqual verify`: a flight program under telecommands and faults, with its operating system, camera and load.
+"""`rtqual verify`: a flight program under telecommands and faults, with its operating system and load.
 
 Each procedure is a cell of a campaign, played twice where the board repeats. Judged is what the records keep, so a
 finished campaign is judged again without playing anything.
@@ -17,33 +17,24 @@ from rtqual.engine.campaign import folder as kept
 from rtqual.engine.campaign.cell import Cell
 from rtqual.engine.campaign.lost import Lost
 from rtqual.engine.campaign.run import Campaign, Watcher
-from rtqual.engine.dictionary.definition import Definition
-from rtqual.engine.dictionary.definition import load as load_definition
 from rtqual.engine.mission import Candidate, Mission, RootSystem
 from rtqual.engine.mission.explain import suggest
 from rtqual.engine.mission.load import verify_problems
 from rtqual.engine.mission.verify import Camera, Verify
 from rtqual.engine.procedure.compliance import Run, control, unasked
-from rtqual.engine.procedure.kept import Procedures
-from rtqual.engine.procedure.load import procedures_of
-from rtqual.engine.procedure.model import Procedure
-from rtqual.engine.procedure.peer import judged as judged_by_log
-from rtqual.engine.procedure.played import PREFIX, log_of
-from rtqual.engine.procedure.script import FRAME_FILE, PROGRAM, STATE_FILE
+from rtqual.engine.procedure.model import Described
+from rtqual.engine.procedure.played import PREFIX
 from rtqual.protocols.board.registry import Row
-from rtqual.protocols.part import keyed
 from rtqual.protocols.record.schema import Record
 from rtqual.protocols.record.store import Store, read
 from rtqual.reports.control import FORMS, write_control
 from rtqual.reports.control import contents_of as documents_of
 from rtqual.reports.page.document import AS_USUAL, Printed
-from rtqual.reports.trends import trends
 from rtqual.reports.verification import Verified, open_by
+from rtqual.stages.flown import Flown, flown, flown_before
 
 SMOKE, FULL, SOAK = "smoke", "full", "soak"
 SCALES = (SMOKE, FULL)  # of procedures; SOAK has its segments, as many as fill its hours
-ARGUMENTS = f"--state={STATE_FILE} --frame={FRAME_FILE}"  # of the flight program
-CAMERAS = {Camera.UVCVIDEO: "--device=/dev/video0", Camera.DRIVER: "--camera=driver"}  # and before them
 
 
 @dataclass(frozen=True)
@@ -52,10 +43,14 @@ class Plan:
 
     mission: Mission
     verify: Verify
-    procedures: tuple[Procedure, ...]  # all there are
-    played: tuple[Procedure, ...]
+    flown: Flown
+    played: tuple[Described, ...]
     scale: str
-    definition: Definition
+
+    @property
+    def procedures(self) -> tuple[Described, ...]:
+        """All there are."""
+        return tuple(self.flown.procedures)
 
 
 def plan(
@@ -72,15 +67,16 @@ def plan(
         raise BadInput(f"{where}: has no [verify]: say which candidate, which procedures and what they must show")
     if camera is not None and camera not in list(Camera):
         raise BadInput(f"--camera {camera!r}: {suggest(camera, [camera.value for camera in Camera])}")
+    if camera is not None and mission.verify.program:
+        raise BadInput(f"--camera {camera}: is of rtqual's own flight program; {mission.verify.program} has none")
     asked = {"candidate": candidate or mission.verify.candidate, "camera": Camera(camera or mission.verify.camera)}
     if (verify := mission.verify.model_copy(update=asked)) != mission.verify:
         return plan(_on(mission, verify), scale, only)
     if scale not in (*SCALES, SOAK):
         raise BadInput(f"--scale {scale!r}: {suggest(scale, SCALES)}")
-    definition = load_definition()
-    place = mission.path.parent if mission.path else Path()
-    folder = place / mission.verify.procedures
-    procedures = procedures_of(mission.verify, place, definition)
+    program = flown(mission, mission.verify)
+    folder = (mission.path.parent if mission.path else Path()) / mission.verify.procedures
+    procedures: Sequence[Described] = program.procedures
     names = [one.name for one in procedures]
     for name in only:
         if name not in names:
@@ -98,7 +94,7 @@ def plan(
         raise BadInput(f"{folder}: no procedure is marked `soak = true`, as a segment of a soak")
     if not played:
         raise BadInput(f"{folder}: no procedure is marked `smoke = true`: mark one, or use --scale {FULL}")
-    return Plan(mission, mission.verify, procedures, played, scale, definition)
+    return Plan(mission, mission.verify, program, played, scale)
 
 
 def _on(mission: Mission, verify: Verify) -> Mission:
@@ -109,7 +105,7 @@ def _on(mission: Mission, verify: Verify) -> Mission:
     return changed
 
 
-def _is_of(procedure: Procedure, scale: str) -> bool:
+def _is_of(procedure: Described, scale: str) -> bool:
     if procedure.soak or scale == SOAK:
         return procedure.soak and scale == SOAK
     return scale == FULL or procedure.smoke
@@ -120,20 +116,19 @@ def segments(asked: Plan, hours: float) -> int:
     return math.ceil(hours * 3600 * 10**9 / sum(procedure.ends for procedure in asked.played))
 
 
-def campaign(asked: Plan, folder: Path, workers: int, seeds: int = 1) -> Campaign:
+def campaign(asked: Plan, folder: Path, workers: int, seeds: int = 1, *, run_programs: bool = False) -> Campaign:
     """Its cells: each procedure with each seed, and then each once more where a second run must be equal."""
     candidate = next(candidate for candidate in asked.mission.candidates if candidate.name == asked.verify.candidate)
     place = _place(asked, candidate)
-    cpus, camera = place.cpus() if place.cpus else 1, asked.verify.camera
-    instruments = keyed("verified", PROGRAM, f"[verify] of {PROGRAM}")
+    cpus = place.cpus() if place.cpus else 1
     cells = [
-        Cell(candidate, instrument, instrument.parameters(), asked.verify.load, cpus, seed=seed, place=place)
+        Cell(candidate, instrument, parameters, asked.verify.load, cpus, seed=seed, place=place)
         for seed in range(1, seeds + 1)
-        for instrument in instruments(asked.played, asked.definition, f"{CAMERAS[camera]} {ARGUMENTS}", camera)
+        for instrument, parameters in asked.flown.instruments(asked.played)
     ]
     again = [replace(cell, repeat=1) for cell in cells if cell.seed == 1] if place.repeats else []
     scale, cells = kept.VERIFY + asked.scale, [*cells, *again]
-    return Campaign(asked.mission, scale, folder, workers=workers, cells=cells)
+    return Campaign(asked.mission, scale, folder, workers=workers, cells=cells, run_programs=run_programs)
 
 
 def _place(asked: Plan, candidate: Candidate) -> Row:
@@ -156,8 +151,7 @@ def verify(asked: Plan, made: Campaign, watcher: Watcher) -> Verified:
     with kept.alone(made.folder):
         content = kept.content_of(asked.mission)
         kept.begin(made.folder)
-        procedures = Procedures(procedures={procedure.name: procedure for procedure in asked.procedures})
-        result = replace(made.run(watcher), procedures=procedures)
+        result = replace(made.run(watcher), procedures=asked.flown.kept())
         result = replace(result, records=(*result.records, *unlike(made.store, result.records)))
         derived = asked.mission if asked.mission.is_derived else None
         digest = kept.keep(made.folder, content, made.scale, result, derived=derived)
@@ -206,8 +200,8 @@ def _of(campaign: kept.Kept) -> Verified:
     if mission.verify is None or result.procedures is None:
         raise BadInput(f"{mission.path}: keeps no procedures to judge by: run `rtqual verify` there again")
     failures = {group.instrument.removeprefix(PREFIX): why for group, why in result.failures.items()}
-    every = result.procedures.named
-    asked = Plan(mission, mission.verify, every, every, scale, load_definition())
+    program = flown_before(mission, mission.verify, result.procedures)
+    asked = Plan(mission, mission.verify, program, tuple(program.procedures), scale)
     verified = judged(asked, result.records, failures, tuple(result.lost.values()))
     return replace(verified, digest=campaign.digest)
 
@@ -231,7 +225,7 @@ def judged(asked: Plan, records: Sequence[Record], failures: dict[str, str], los
                 seed=record.inputs.seed,
                 repeat=record.manifest.repeat,
                 timing=of_board(record.inputs.board, record.manifest.timing),
-                judgement=judged_by_log(procedure, log_of(record), asked.definition, record.manifest.scalars),
+                judgement=asked.flown.judged(procedure, record),
                 problems=(*_of_another(asked, record), *record.manifest.problems),
                 guest_of=record.manifest.provenance.facts.get("hypervisor", ""),
             )
@@ -254,8 +248,9 @@ def judged(asked: Plan, records: Sequence[Record], failures: dict[str, str], los
         rows=control(requirements, asked.procedures, runs, failures, open_by(lost)),
         failures=failures,
         lost=tuple(lost),
-        trends=trends(soaked, asked.definition),
+        trends=asked.flown.trends(soaked),
         unasked=unasked(requirements, asked.procedures),
+        dictionary=asked.flown.dictionary,
     )
 
 

@@ -344,6 +344,6 @@ def test_a_log_of_more_than_can_be_judged_is_no_evidence(tmp_path: Path, monkeyp
     path.write_text(f'title = "x"\nverifies = ["TC-010"]\nends = "2 s"\n[[step]]\nat = "1 ms"\nexpect = [{expect}]\n')
     log = Log(load_procedure(path, definition()))
     log.rows += [f"{2 * MS + number} {'up' if number % 2 else 'lost 0'}" for number in range(10_000)]
-    monkeypatch.setattr("rtqual.engine.procedure.judge._assigned", lambda _: pytest.fail("it is judged"))
+    monkeypatch.setattr("rtqual.engine.procedure.judge.assigned", lambda _: pytest.fail("it is judged"))
     judgement = log.closed().judged()
     assert judgement.unsound.startswith("has 10,0") and not judgement.passed

@@ -38,6 +38,7 @@ from rtqual.engine.campaign import looked
 from rtqual.engine.campaign.annex import Annex, Annexes, all_annexes
 from rtqual.engine.campaign.lost import LOST, Lost, lost_in, place
 from rtqual.engine.campaign.manifest import HASHED, NAME, Beside, Campaign, Failure, opened
+from rtqual.engine.dialogue.kept import Dialogues
 from rtqual.engine.mission import Mission, load_mission
 from rtqual.engine.mission.load import verify_problems
 from rtqual.engine.mission.model import mission_type
@@ -65,7 +66,7 @@ class Result:
     failures: Mapping[Group, str]
     configs: Mapping[str, str | None]  # candidate -> kernel configuration
     annexes: Annexes = field(default_factory=dict)  # evidence beside the records
-    procedures: Procedures | None = None  # all there were, of a verification
+    procedures: Procedures | Dialogues | None = None  # all there were, of a verification
     left_out: tuple[LeftOut, ...] = ()  # what was measured and the plan has no more
     again: int = 0  # second runs beside the records, which test whether they repeat
     lost: Mapping[str, Lost] = field(default_factory=dict)  # by the names of the records that are, or were to be
@@ -180,7 +181,7 @@ def load(folder: Path) -> Kept:
         left_out=tuple(map(_left_out, campaign.left_out)),
         configs={candidate.name: _config(folder, candidate.name, campaign) for candidate in mission.candidates},
         annexes={annex.file: found for annex in all_annexes() if (found := _annex(folder, annex, records, campaign))},
-        procedures=_beside(folder, PROCEDURES, campaign, Procedures, "run `rtqual verify` again"),
+        procedures=_procedures(folder, mission, campaign),
         again=second_runs(Store(folder / RECORDS), records),
         lost=_lost(folder, campaign),
         looked=_looked(folder, campaign),
@@ -269,6 +270,13 @@ def _annex(folder: Path, annex: Annex[_M], records: Sequence[Record], campaign: 
     except ValueError as error:
         raise damaged(folder / annex.file, error, annex.mend) from None
     return found
+
+
+def _procedures(folder: Path, mission: Mission, campaign: Campaign) -> Procedures | Dialogues | None:
+    mend = "run `rtqual verify` again"
+    if mission.verify and mission.verify.program:
+        return _beside(folder, PROCEDURES, campaign, Dialogues, mend)
+    return _beside(folder, PROCEDURES, campaign, Procedures, mend)
 
 
 def _text(annex: Annex[_M], annexes: Annexes) -> str | None:

@@ -2,7 +2,8 @@
 """The mission file: what the flight engineer wrote -> typed model, or one line on what is wrong with it.
 
 model.py       the tables, as types; candidate.py: those of a candidate; board.py: of a board;
-               verify.py: of what is verified; program.py: of the user's own software
+               verify.py: of what is verified; language.py: how a program is spoken to; program.py: of the
+               user's own software
 table.py       what they have in common
 values.py      the kinds of values in them
 load.py        reading and checking a file

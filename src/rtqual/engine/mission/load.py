@@ -242,6 +242,10 @@ def verify_problems(mission: Mission) -> Iterator[Problem]:
     if mission.verify and mission.verify.candidate not in names:
         message = f"no candidate with a kernel is {shown(mission.verify.candidate)}; "
         yield Problem(("verify", "candidate"), message + suggest(mission.verify.candidate, names))
+    programs = [program.name for program in mission.programs]
+    if mission.verify and mission.verify.program and mission.verify.program not in programs:
+        message = f"there is no [[program]] {shown(mission.verify.program)}; "
+        yield Problem(("verify", "program"), message + suggest(mission.verify.program, programs))
     if mission.verify and mission.verify.board:
         flown = tuple(candidate for candidate in mission.candidates if candidate.name == mission.verify.candidate)
         for problem in problems_of_plan(mission.boards, (mission.verify.board,), flown, ("verify",)):

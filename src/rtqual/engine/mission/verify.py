@@ -7,6 +7,7 @@ from typing import Annotated, Self
 from pydantic import Field, Strict, model_validator
 
 from rtqual.engine.mission.explain import At, shown
+from rtqual.engine.mission.language import LINK, MOST, Framing, Limits, Meaning, Spoken, Telecommand
 from rtqual.engine.mission.table import Table
 from rtqual.engine.mission.values import LoadName, NonEmpty, Slug, Text, matching
 
@@ -64,7 +65,7 @@ class Verify(Table):
     """What `rtqual verify` plays, and what it must show."""
 
     candidate: Slug
-    """The candidate that the flight program is verified on."""
+    """The candidate that the program is verified on."""
     procedures: Text
     """The folder of the procedures, as seen from the mission's file."""
     load: LoadName = "hackbench"
@@ -75,6 +76,25 @@ class Verify(Table):
     """The [[board]] that the procedures are played on, over ssh; the candidate's virtual board when left out."""
     tagged: Annotated[bool, Strict()] = False
     """Whether the flight program has a key in all procedures, so that each telecommand needs its tag."""
+    program: Slug | None = None
+    """The [[program]] that is verified; rtqual's own flight program when left out. The keys from here to `meaning`
+    belong to it (docs/verify-yours.md)."""
+    dictionary: Spoken | None = None
+    """What it understands and says."""
+    link: Annotated[str, *matching(LINK, "a link, as 'udp:1234:1235', 'connect:50000' or 'listen:50000'")] | None = None
+    """The ground's end of its link, on the board: "connect:PORT" (the program listens), "listen:PORT" (it connects),
+    "udp:TO:FROM" (its port, the ground's), "pty:PATH" (it opens a serial line there)."""
+    framing: Framing | None = None
+    """How packets lie on it: "datagrams", "space-packets", "fprime" or "cobs"; datagrams on UDP, F' frames with that
+    dictionary, and space packets else."""
+    setup: Annotated[tuple[Telecommand, ...], Field(max_length=MOST)] = ()
+    """Telecommands that begin every procedure, when the link is there."""
+    closing: Annotated[tuple[Telecommand, ...], Field(max_length=MOST)] = ()
+    """Telecommands that end every procedure: a program that no longer answers fails it."""
+    limits: Limits = Limits()
+    """How long answers may take where a procedure does not say."""
+    meanings: Annotated[tuple[Meaning, ...], Field(max_length=MOST)] = Field((), alias="meaning")
+    """What reports mean, one [[verify.meaning]] each."""
     requirements: Annotated[tuple[SystemRequirement, ...], NonEmpty] = Field(alias="requirement")
     """What must be shown, one [[verify.requirement]] each."""
 
@@ -84,4 +104,17 @@ class Verify(Table):
         for number, name in enumerate(ids):
             if name in ids[:number]:
                 raise At("requirement", f"{shown(name)} is the id of two requirements")
+        return self
+
+    @model_validator(mode="after")
+    def _of_one_program(self) -> Self:
+        if self.program and (missing := next((key for key in ("dictionary", "link") if not getattr(self, key)), None)):
+            raise At("program", f"needs {missing} (docs/verify-yours.md)")
+        if self.program and (
+            other := next((key for key in ("camera", "tagged") if key in self.model_fields_set), None)
+        ):
+            raise At(other, "belongs to rtqual's own flight program; leave it out beside program")
+        own = ("dictionary", "link", "framing", "setup", "closing", "limits", "meanings")
+        if not self.program and (key := next((key for key in own if key in self.model_fields_set), None)):
+            raise At(key.replace("meanings", "meaning"), "belongs to a program of yours; write program")
         return self

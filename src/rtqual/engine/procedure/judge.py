@@ -39,11 +39,14 @@ class Check:
 
 @dataclass(frozen=True)
 class Judgement:
-    """`unsound`: why the log is no evidence at all; `wrong`: what sound.py found, or nobody expected."""
+    """`unsound`: why the log is no evidence at all; `wrong`: what sound.py found, or nobody expected. `untold`: what
+    the program has no word for; `unknown`: packets that its dictionary lacks."""
 
     checks: tuple[Check, ...] = ()
     wrong: tuple[str, ...] = ()
     unsound: str = ""
+    untold: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -104,7 +107,7 @@ def judge(procedure: Procedure, log: str, definition: Definition) -> Judgement:
     meets = _Meets(definition, got)
     links, lost = _links([one for one in due if one.expect.link or one.expect.file], entries, meets)
     due = [one for one in due if not one.expect.link and not one.expect.file]
-    served = _assigned([meets.in_time(one) for one in due])
+    served = assigned([meets.in_time(one) for one in due])
     checks = [*links, *(_check(d, got[served[n]] if n in served else None, meets) for n, d in enumerate(due))]
     claimed = set(served.values())
     checks += _forbidden(procedure.done, anchors, [one for n, one in enumerate(got) if n not in claimed], meets)
@@ -214,18 +217,12 @@ class _Meets:
             return False
         if not isinstance(wanted, Bounds):
             return bool(value == wanted)
-        grown = value - earlier if isinstance(earlier, int | float) else None
-        return (
-            (wanted.at_least is None or value >= wanted.at_least)
-            and (wanted.at_most is None or value <= wanted.at_most)
-            and (wanted.grows_at_least is None or (grown is not None and grown >= wanted.grows_at_least))
-            and (wanted.grows_at_most is None or (grown is not None and 0 <= grown <= wanted.grows_at_most))
-        )
+        return wanted.hold(value, earlier)
 
 
-def _assigned(wanted: Sequence[Iterable[int]]) -> dict[int, int]:
-    """Which report serves which expectation: as many as possible, each report once (Kuhn's augmenting paths). Reports
-    are tried in the order they came, so an expectation that nobody else needs gets the first."""
+def assigned(wanted: Sequence[Iterable[int]]) -> dict[int, int]:
+    """Return which report serves which expectation: as many as possible, each report once (Kuhn's augmenting paths).
+    Reports are tried in the order they came, so an expectation that nobody else needs gets the first."""
     taken: dict[int, int] = {}  # report -> expectation
     # Others need fewer reports than there are expectations, so that many candidates are enough for each.
     enough = [list(islice(iterable, len(wanted))) for iterable in wanted]
@@ -263,7 +260,7 @@ def _links(due: Sequence[_Due], entries: Sequence[Entry], meets: _Meets) -> tupl
             if is_it and (not one.file or meets.file(due.expect, one.file)):
                 yield number
 
-    served = _assigned([in_time(one) for one in due])
+    served = assigned([in_time(one) for one in due])
     checks = []
     for number, one in enumerate(due):
         after = found[served[number]][1].at_ns - one.anchor.at_ns if number in served else None

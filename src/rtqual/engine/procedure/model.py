@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """A procedure as it is written: steps at their times, each a telecommand or a fault, and what must come back."""
 
+from collections.abc import Sequence
 from enum import StrEnum
 from functools import cached_property
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Protocol, Self
 
 from pydantic import Field, PrivateAttr, Strict, model_validator
 
@@ -60,6 +61,20 @@ class Bounds(Table):
             raise ValueError("says no bound; write at_least, at_most, grows_at_least or grows_at_most")
         return self
 
+    @property
+    def grows(self) -> bool:
+        return bool({"grows_at_least", "grows_at_most"} & self.model_fields_set)
+
+    def hold(self, value: Any, earlier: Any) -> bool:
+        """Whether a number keeps them. `earlier`: that of the report before, or nothing."""
+        grown = value - earlier if isinstance(earlier, int | float) else None
+        return (
+            (self.at_least is None or value >= self.at_least)
+            and (self.at_most is None or value <= self.at_most)
+            and (self.grows_at_least is None or (grown is not None and grown >= self.grows_at_least))
+            and (self.grows_at_most is None or (grown is not None and 0 <= grown <= self.grows_at_most))
+        )
+
 
 Wanted = Annotated[str, Strict(), NonEmpty] | Number | Bounds
 
@@ -82,7 +97,7 @@ class Match(Table):
     def said(self) -> str:
         """As a table of results names it."""
         parts = [self.event or self.report or "", *([self.failure] if self.failure else [])]
-        parts += [f"{name} {_shown(wanted)}" for name, wanted in self.values.items()]
+        parts += [f"{name} {shown_as(wanted)}" for name, wanted in self.values.items()]
         return " ".join(part for part in parts if part)
 
 
@@ -103,10 +118,7 @@ class Expect(Match):
             raise At("link", "stands beside a report; give each an entry of its own")
         if self.file and (self.report or self.event or self.failure or self.link):
             raise At("file", "stands beside a report or the link; give each an entry of its own")
-        grows = {"grows_at_least", "grows_at_most"}
-        if self.file and any(
-            isinstance(value, Bounds) and grows & value.model_fields_set for value in self.values.values()
-        ):
+        if self.file and any(isinstance(value, Bounds) and value.grows for value in self.values.values()):
             raise At("values", "no file grows from one before; write at_least or at_most")
         if not self.link and not self.file and not self.report and not self.event:
             raise ValueError('names nothing to come; write report = "1.7", event = "CAMERA_GONE" or link = "lost"')
@@ -239,6 +251,30 @@ class Peer(Table):
     """So many poses, at most, have no whole line in the log when it is read from the disk again."""
 
 
+class Described(Protocol):
+    """What is known of every procedure, whatever program it is for."""
+
+    @property
+    def name(self) -> Slug: ...
+    @property
+    def title(self) -> Text: ...
+    @property
+    def verifies(self) -> tuple[RequirementId, ...]: ...
+    @property
+    def smoke(self) -> bool: ...
+    @property
+    def soak(self) -> bool: ...
+    @property
+    def ends(self) -> int: ...
+    @property
+    def steps(self) -> Sequence[object]: ...
+    @property
+    def emulated(self) -> bool: ...
+    @property
+    def acceptances(self) -> tuple[int, ...]: ...
+    def model_dump(self, *, mode: str, by_alias: bool) -> dict[str, Any]: ...
+
+
 class Procedure(Table):
     """A procedure."""
 
@@ -279,6 +315,11 @@ class Procedure(Table):
             for number in range(step.times)
         ]
         return tuple(sorted(every, key=lambda step: step.at))
+
+    @property
+    def acceptances(self) -> tuple[int, ...]:
+        """What it asks of acceptance, in ns."""
+        return tuple(e.within for step in self.steps for e in step.expect if e.report in ("1.1", "ACCEPTED"))
 
     @property
     def name(self) -> Slug:
@@ -348,7 +389,8 @@ class Procedure(Table):
         return self
 
 
-def _shown(wanted: object) -> str:
+def shown_as(wanted: object) -> str:
+    """What a value must be, as a table of results says it."""
     if not isinstance(wanted, Bounds):
         return f"= {wanted}"
     signs = {"at_least": ">=", "at_most": "<=", "grows_at_least": "grows >=", "grows_at_most": "grows <="}

@@ -27,9 +27,10 @@ def verify(
     seeds: int = 1,
     hours: float | None = None,
     jobs: int = 2,
+    run_programs: Annotated[bool, Parameter(negative="")] = False,
     as_json: Json = False,
 ) -> int:
-    """Verify the flight program with its operating system under telecommands, faults and load (docs/verify.md).
+    """Verify a flight program with its operating system under telecommands, faults and load (docs/verify.md).
 
     Parameters
     ----------
@@ -54,6 +55,8 @@ def verify(
         A soak of so many hours on the board's clock, in segments; one that is missing is played by the next call.
     jobs
         Guests at a time, 1 or 2.
+    run_programs
+        Let the program and the loads run that the mission brings, as they are now (docs/programs.md).
     """
     from rtqual.engine.campaign.folder import OUT  # noqa: PLC0415 - the libraries behind it are slow to load
     from rtqual.face.terminal.progress import Display  # noqa: PLC0415
@@ -87,7 +90,7 @@ def verify(
         return 0
     other = [name for name in (candidate, camera) if name]
     folder = out or OUT / "-".join([asked.mission.mission.name, "verify", scale, *other])
-    campaign = stage.campaign(asked, folder, jobs, seeds)
+    campaign = stage.campaign(asked, folder, jobs, seeds, run_programs=run_programs)
     display = Display(STDERR, campaign.cells, jobs)
     with display.shown():
         verified = stage.verify(asked, campaign, display)

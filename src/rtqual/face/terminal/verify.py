@@ -8,15 +8,16 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from rtqual.base.words import clean, count
 from rtqual.engine.procedure.compliance import Compliance, Result
-from rtqual.engine.procedure.model import Procedure
+from rtqual.engine.procedure.model import Described
 from rtqual.reports.verification import Verified, headline
 
 _TONES = {Compliance.YES: "green", Compliance.NO: "red", Compliance.OPEN: "yellow"}
 _RESULTS = {Result.PASSED: "green", Result.FAILED: "red", Result.UNKNOWN: "yellow"}
 
 
-def print_procedures(console: Console, procedures: Sequence[Procedure]) -> None:
+def print_procedures(console: Console, procedures: Sequence[Described]) -> None:
     table = Table("procedure", "what it shows", "verifies", "steps", "smoke", box=box.SIMPLE)
     for procedure in procedures:
         cells = (
@@ -56,6 +57,12 @@ def print_verified(console: Console, verified: Verified) -> None:
             between = " to ".join(map(trend.hourly, trend.interval or ())) or trend.why_none
             grown.add_row(trend.name, trend.hourly(trend.per_hour), between, trend.segments, trend.said)
         console.print(grown)
+    if verified.untold:
+        console.print(f"Not told by this program: {' and '.join(verified.untold)}", highlight=False)
+    for run in verified.runs:
+        for text in run.judgement.unknown[:1]:
+            told = f"{run.procedure}: {count(len(run.judgement.unknown), 'packet')} unknown, the first {text}"
+            console.print(escape(clean(told)), soft_wrap=True, highlight=False)
     for text in verified.unasked:
         console.print(f"The mission has no such requirement: {escape(text)}", soft_wrap=True)
     console.print(headline(verified), highlight=False)

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from rtqual.base.errors import BadInput
 from rtqual.engine.campaign import folder as kept
+from rtqual.engine.dialogue.kept import Dialogues
 from rtqual.engine.dictionary.definition import Definition
 from rtqual.engine.dictionary.definition import load as load_definition
 from rtqual.engine.instruments.cyclictest.measure import CYCLICTEST
@@ -131,6 +132,8 @@ def _played(path: Path, record: Record) -> Measured:
         procedures = kept.load(path.absolute().parent.parent).result.procedures
     except BadInput as error:
         raise BadInput(f"a record of {name}, to be explained in the folder of its rtqual verify: {error}") from None
+    if isinstance(procedures, Dialogues):
+        raise BadInput(f"a record of {name}, which was played to a program of yours: such are not explained yet")
     procedure = procedures.procedures.get(name.removeprefix(PREFIX)) if procedures else None
     if procedure is None:
         raise BadInput(f"a record of {name}, which its folder does not keep: run rtqual verify there again")

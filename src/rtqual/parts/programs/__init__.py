@@ -11,5 +11,6 @@ chapter.py     its page of the report; plots.py: jobs on a time line
 output.py      series that it prints itself
 tasks.py       what there is to judge of it; command.py: `rtqual program`
 part.py        what registers it
+played.py      procedures that are played to it
 begin.py       a whole mission for it
 """

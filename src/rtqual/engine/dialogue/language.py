@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: MIT
+"""A program's dictionary with what the mission adds to it: telecommands to octets, octets to reports with meanings."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from rtqual.base.errors import BadInput
+from rtqual.base.scratch import scratch
+from rtqual.engine.dialogue.meaning import Meant, meant, preset, told
+from rtqual.engine.dialogue.seal import sealed
+from rtqual.engine.dictionary.octets import crc16
+from rtqual.engine.mission.language import Framing, Meaning, Spoken
+from rtqual.engine.mission.verify import Verify
+from rtqual.protocols.dictionary import Dictionary, Encoded, Refused, Report
+from rtqual.protocols.part import keyed
+
+MOST_OCTETS = 64 << 20  # of all files of a dictionary
+_LENGTH_AT, _HEADER, _SEQUENCES = 4, 6, 1 << 14  # of a space packet
+
+
+class Damaged(ValueError):
+    """Why a packet is not as its sender made it."""
+
+
+@dataclass(frozen=True)
+class Language:
+    """`files`: the dictionary's, by their places below its entries' numbers, as "0-packets.toml" or "1/ccf.dat"."""
+
+    verify: Verify
+    dictionary: Dictionary
+    files: Mapping[str, bytes]
+
+    @property
+    def spoken(self) -> Spoken:
+        assert self.verify.dictionary is not None, "of a program"  # noqa: S101
+        return self.verify.dictionary
+
+    @cached_property
+    def rows(self) -> tuple[Meaning, ...]:
+        return (*self.verify.meanings, *preset(self.spoken.meanings))
+
+    @cached_property
+    def told(self) -> frozenset[str]:
+        """What the program has a word for."""
+        return told(self.rows)
+
+    @property
+    def framing(self) -> Framing:
+        if self.verify.framing:
+            return self.verify.framing
+        if (self.verify.link or "").startswith("udp"):
+            return Framing.DATAGRAMS
+        return Framing.FPRIME if self.spoken.format == "fprime" else Framing.SPACE_PACKETS
+
+    def encode(self, name: str, arguments: Mapping[str, Any], sequence: int) -> Encoded:
+        """Raises Refused."""
+        encoded = self.dictionary.encode(name, arguments, self.spoken.fill)
+        return Encoded(sealed(encoded.octets, self.spoken.seal, sequence), encoded.fields)
+
+    def decode(self, packet: bytes) -> Sequence[Report]:
+        """Raises Refused for a packet that the dictionary lacks, Damaged for one that is not whole."""
+        if "ccsds-length" in self.spoken.check and _length(packet) != len(packet):
+            raise Damaged(f"{len(packet)} octets, of which its header says {_length(packet)}")
+        if "crc16-ccitt" in self.spoken.check and crc16(packet):
+            raise Damaged("a packet with a wrong checksum")
+        return self.dictionary.decode(packet)
+
+    def meant(self, report: Report) -> Meant | None:
+        return meant(self.rows, report)
+
+
+def counted(packet: bytes) -> tuple[int, int] | None:
+    """The APID and the sequence count of a space packet; None where it is too short to have them."""
+    if len(packet) < _HEADER:
+        return None
+    return int.from_bytes(packet[:2], "big") & 0x7FF, int.from_bytes(packet[2:4], "big") % _SEQUENCES
+
+
+def follows(count: int, before: int) -> bool:
+    return count == (before + 1) % _SEQUENCES
+
+
+def _length(packet: bytes) -> int:
+    return int.from_bytes(packet[_LENGTH_AT:_HEADER], "big") + _HEADER + 1
+
+
+def language_of(verify: Verify, folder: Path) -> Language:
+    """The language of [verify]'s program. `folder`: the mission's. Raises BadInput."""
+    assert verify.dictionary is not None, "of a program"  # noqa: S101
+    files: dict[str, bytes] = {}
+    for number, name in enumerate(verify.dictionary.files):
+        place = folder / Path(name).expanduser()
+        try:
+            inside = sorted(file for file in place.iterdir() if file.is_file()) if place.is_dir() else None
+            found = {f"{number}/{file.name}": file for file in inside} if inside is not None else {}
+            for key, file in (found or {f"{number}-{place.name}": place}).items():
+                with file.open("rb") as content:
+                    files[key] = content.read(MOST_OCTETS + 1)
+        except OSError as error:
+            raise BadInput(f"dictionary {str(place)!r}: cannot be read: {error.strerror}") from None
+        if sum(map(len, files.values())) > MOST_OCTETS:
+            raise BadInput(f"dictionary {str(place)!r}: more than {MOST_OCTETS >> 20} MiB with its other files")
+    return spoken(verify, files)
+
+
+def spoken(verify: Verify, files: Mapping[str, bytes]) -> Language:
+    """The language from the files' contents. Raises BadInput."""
+    table = verify.dictionary
+    assert table is not None, "of a program"  # noqa: S101
+    read = keyed("dictionaries", table.format, f"dictionary: format {table.format!r}")
+    with scratch() as place:
+        for name, content in files.items():
+            (place / name).parent.mkdir(exist_ok=True)
+            (place / name).write_bytes(content)
+        entries = sorted({name.partition("/")[0] for name in files}, key=lambda name: int(name.partition("-")[0]))
+        dictionary: Dictionary = read([place / entry for entry in entries], table.names, table.root)
+    language = Language(verify, dictionary, files)
+    for number, telecommand in enumerate((*verify.setup, *verify.closing)):
+        try:
+            language.encode(telecommand.send, telecommand.args, number)
+        except Refused as why:
+            key = "setup" if number < len(verify.setup) else "closing"
+            raise BadInput(f"[verify] {key}: {telecommand.send}: {why}") from None
+    return language

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: MIT
+"""Procedures from their files, checked against the program's dictionary; or one line on what is wrong."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from rtqual.engine.dialogue.language import Language
+from rtqual.engine.dialogue.model import Procedure
+from rtqual.engine.dialogue.script import compiled, silent
+from rtqual.engine.mission.explain import Problem, suggest
+from rtqual.engine.procedure.load import checked, files_of
+
+
+def load_procedure(path: Path, language: Language) -> Procedure:
+    """Raises BadInput, one line: `FILE:LINE: key: what is wrong; what is allowed`."""
+    procedure = checked(path, Procedure, lambda procedure: problems(procedure, language)).named(path.stem)
+    compiled(procedure, language, str(path))
+    return procedure
+
+
+def load_procedures(folder: Path, language: Language) -> tuple[Procedure, ...]:
+    """All of a folder, by name. Raises BadInput for the first that is wrong."""
+    return tuple(load_procedure(path, language) for path in files_of(folder))
+
+
+def problems(procedure: Procedure, language: Language) -> Iterator[Problem]:
+    """What only the dictionary knows: names that are none, answers that the program never gives."""
+    commands, reports = language.dictionary.commands, language.dictionary.reports
+    for number, step in enumerate(procedure.steps):
+        at = ("step", number)
+        if step.send and step.send not in commands:
+            yield Problem((*at, "send"), f"there is no command {step.send!r:.80}; {suggest(step.send, commands)}")
+        for key in ("expect", "forbid", "is"):
+            for place, match in enumerate(getattr(step, "is_" if key == "is" else key)):
+                if match.report and match.report not in reports:
+                    message = f"there is no report {match.report!r:.80}; {suggest(match.report, reports)}"
+                    yield Problem((*at, key, place, "report"), message)
+                for name in ("answer", "since") if key == "expect" else ("answer",) if key == "forbid" else ():
+                    stage = getattr(match, name)
+                    if stage and stage not in language.told:
+                        message = f"no row of meanings says {str(stage)!r}: this program has no word for it"
+                        yield Problem((*at, key, place, name), message)
+    for number in silent(procedure, language):
+        message = "asks nothing, and the program has no word for accepted or completed; write expect, forbid or is"
+        yield Problem(("step", number, "send"), message)

@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: MIT
+"""A procedure for a program of the user's: steps at their times, and the answers, events and reports that must come."""
+
+import signal
+from enum import StrEnum
+from functools import cached_property
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, PrivateAttr, Strict, model_validator
+
+from rtqual.base.units import DurationNs
+from rtqual.engine.mission.explain import At
+from rtqual.engine.mission.language import LONGEST_NS, Name, Stage, Within
+from rtqual.engine.mission.table import Table
+from rtqual.engine.mission.values import Distinct, NonEmpty, Slug, Text
+from rtqual.engine.mission.verify import RequirementId
+from rtqual.engine.procedure.model import EXPECTS_MOST, STEPS_MOST, Bounds, Hex, Wanted, shown_as
+
+_IMPLIED = 2  # of each telecommand: accepted, completed
+
+
+class Damage(StrEnum):
+    """What is done to a sound telecommand before it is sent, whatever its packets look like."""
+
+    FLIPPED = "flipped"  # its last bit
+    TRUNCATED = "truncated"  # half of it
+    DUPLICATE = "duplicate"  # the very octets that the step before sent
+
+
+class Match(Table):
+    """Which reports are meant: exactly one of answer, event and report."""
+
+    answer: Stage | None = None
+    """An answer to the step's telecommand: "accepted", "refused", "started", "progress", "completed" or "failed"."""
+    event: Name | None = None
+    """An event by its name."""
+    report: Name | None = None
+    """A report by its name in the dictionary."""
+    cause: Name | None = None
+    """Of an answer: why, as the program says it."""
+    values: dict[Name, Wanted] = Field({}, max_length=255)
+    """Fields and what they must be: a value, or a table of bounds."""
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if sum(word is not None for word in (self.answer, self.event, self.report)) != 1:
+            raise ValueError('names one thing: write answer = "completed", event = "NAME" or report = "NAME"')
+        if self.cause and not self.answer:
+            raise At("cause", "is of an answer")
+        return self
+
+    @property
+    def said(self) -> str:
+        """As a table of results names it."""
+        parts = [self.answer or self.event or self.report or "", *([f"({self.cause})"] if self.cause else [])]
+        return " ".join([*parts, *(f"{name} {shown_as(wanted)}" for name, wanted in self.values.items())])
+
+
+class Expect(Match):
+    """What must come, once, after its step and in time."""
+
+    within: Within
+    """How long after the step was done."""
+    since: Stage | None = None
+    """After this answer to the step's telecommand in place of the step: a bound between two answers."""
+
+    @model_validator(mode="after")
+    def _between(self) -> Self:
+        if self.since and self.since == self.answer:
+            raise At("since", "is the answer itself")
+        return self
+
+    @property
+    def said(self) -> str:
+        return f"{super().said} after {self.since}" if self.since else super().said
+
+
+class Forbid(Match):
+    """What must not come after the step, unless another step expects it."""
+
+    within: Within | None = None
+    """For how long; until the procedure ends, when left out."""
+
+
+class Holds(Table):
+    """A value that must hold when the step's time has come, whenever it was reported last."""
+
+    report: Name
+    """The report that has it."""
+    values: Annotated[dict[Name, Wanted], NonEmpty, Field(max_length=255)]
+    """Fields and what they must be: a value, or a table of bounds."""
+
+    @model_validator(mode="after")
+    def _no_growth(self) -> Self:
+        if any(isinstance(wanted, Bounds) and wanted.grows for wanted in self.values.values()):
+            raise At("values", "what holds does not grow; write at_least or at_most")
+        return self
+
+    @property
+    def said(self) -> str:
+        return f"{self.report} holds {', '.join(f'{name} {shown_as(wanted)}' for name, wanted in self.values.items())}"
+
+
+class Fault(Table):
+    """Something that goes wrong, by intent. Exactly one."""
+
+    signal: Literal["KILL", "STOP", "CONT", "TERM", "INT", "HUP"] | None = None
+    """To the program."""
+    link: Literal["close", "open"] | None = None
+    """The ground closes the link, or opens it again."""
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if (self.signal is None) == (self.link is None):
+            raise ValueError("is one fault: write exactly one of signal and link")
+        return self
+
+    @property
+    def said(self) -> str:
+        return f"signal {self.signal}" if self.signal else f"link {self.link}"
+
+    @property
+    def line(self) -> str:
+        """What the ground does."""
+        return f"signal {int(signal.Signals[f'SIG{self.signal}'])}" if self.signal else str(self.link)
+
+
+class Step(Table):
+    """What is done at a time, and what must follow."""
+
+    at: Annotated[DurationNs, Field(le=LONGEST_NS)]
+    """When, from the moment that the link is there."""
+    times: Annotated[int, Strict(), Field(ge=1, le=STEPS_MOST)] = 1
+    """How often, each time with all that it expects."""
+    every: Within | None = None
+    """The time from one to the next."""
+    send: Name | None = None
+    """A telecommand. Exactly one of send, raw and fault; a step without any only looks."""
+    args: dict[Name, Any] = Field({}, max_length=255)
+    """Its arguments by their names."""
+    damage: Damage | None = None
+    """What is done to it before it is sent."""
+    raw: Hex | None = None
+    """Octets to send as they stand."""
+    fault: Fault | None = None
+    """Something that goes wrong, by intent."""
+    unanswered: Annotated[bool, Strict()] = False
+    """Whether its telecommand has none of the answers that every other must have."""
+    expect: tuple[Expect, ...] = ()
+    """What must come. A telecommand must be accepted and completed unless this says otherwise, as far as the program
+    has a word for that."""
+    forbid: tuple[Forbid, ...] = ()
+    """What must not come."""
+    is_: tuple[Holds, ...] = Field((), alias="is")
+    """What must hold at this time."""
+
+    @property
+    def asks(self) -> bool:
+        return bool(self.expect or self.forbid or self.is_)
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Self:
+        if sum(what is not None for what in (self.send, self.raw, self.fault)) > 1:
+            raise ValueError("does more than one thing; write one of send, raw and fault, the others as steps")
+        if (self.times > 1) is not (self.every is not None):
+            raise At("times", "and every belong together; write both or none")
+        if self.send is None and (self.args or self.damage or self.unanswered):
+            raise At("args" if self.args else "damage" if self.damage else "unanswered", "needs send")
+        if not (self.send or self.raw or self.fault or self.asks):
+            raise ValueError("does nothing and asks nothing; write send, raw, fault, expect or is")
+        if (self.raw or self.damage) and not self.asks:
+            raise ValueError("sends what is damaged and says nothing of what follows; write expect or forbid")
+        if self.send is None and any(match.answer for match in (*self.expect, *self.forbid)):
+            raise At("expect", "an answer is to a telecommand; write send")
+        return self
+
+    @property
+    def said(self) -> str:
+        if self.send:
+            return f"{self.send}{f', {self.damage}' if self.damage else ''}"
+        return "raw octets" if self.raw else self.fault.said if self.fault else "wait"
+
+
+class Procedure(Table):
+    """A procedure."""
+
+    title: Text
+    """One line: what it shows."""
+    verifies: Annotated[tuple[RequirementId, ...], NonEmpty, Distinct]
+    """The requirements of the mission that it verifies."""
+    smoke: Annotated[bool, Strict()] = False
+    """Whether it runs at the scale "smoke" too."""
+    soak: Annotated[bool, Strict()] = False
+    """Whether it is a segment of a soak, which `--hours` plays one after the other; other scales leave it out."""
+    allow: Annotated[tuple[Name, ...], Distinct] = ()
+    """Severe events that may come without being expected."""
+    ends_program: Annotated[bool, Strict()] = False
+    """Whether the program is to end while it is played; else one that ends fails it."""
+    ends: Within
+    """When the ground stops listening; after every `within`."""
+    steps: Annotated[tuple[Step, ...], Field(alias="step", min_length=1, max_length=STEPS_MOST)]
+    """What is done, one [[step]] each, in the order of their times."""
+
+    _name: str = PrivateAttr("")
+
+    @property
+    def emulated(self) -> bool:
+        """Whether it needs the virtual board."""
+        return False
+
+    @cached_property
+    def done(self) -> tuple[Step, ...]:
+        """Its steps in the order of their times, each that repeats as many."""
+        every = [
+            step.model_copy(update={"at": step.at + number * (step.every or 0)})
+            for step in self.steps
+            for number in range(step.times)
+        ]
+        return tuple(sorted(every, key=lambda step: step.at))
+
+    @property
+    def acceptances(self) -> tuple[int, ...]:
+        """What it asks of acceptance, in ns."""
+        return tuple(e.within for step in self.steps for e in step.expect if e.answer is Stage.ACCEPTED and not e.since)
+
+    @property
+    def name(self) -> Slug:
+        """That of its file."""
+        return self._name
+
+    def named(self, name: str) -> Self:
+        self._name = name
+        return self
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if sum(step.times for step in self.steps) > STEPS_MOST:
+            raise At("step", f"are more than {STEPS_MOST} with those that repeat; make two procedures of it")
+        asked = sum(step.times * (len(step.expect) + len(step.forbid) + _IMPLIED) for step in self.steps)
+        if asked > EXPECTS_MOST:
+            raise At("step", f"expect and forbid {asked} reports in all; {EXPECTS_MOST} are the most: make two of it")
+        for number, step in enumerate(self.steps):
+            if number and step.at < self.steps[number - 1].at:
+                raise At("step", f"step {number + 1} is earlier than the one before; put them in order")
+            if step.damage is Damage.DUPLICATE and (not number or self.steps[number - 1].send is None):
+                raise At("step", f"step {number + 1} repeats what the one before sent; that sends no telecommand")
+            spans = [*(expect.within for expect in step.expect), *(forbid.within or 0 for forbid in step.forbid)]
+            until = step.at + (step.times - 1) * (step.every or 0) + max(spans, default=0)
+            if until > self.ends:
+                raise At("ends", f"is before step {number + 1} has had its time; write at least {until / 10**6:g} ms")
+        return self

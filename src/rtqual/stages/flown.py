@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: MIT
+"""Whose procedures `rtqual verify` plays: those of rtqual's own flight program, or those of a program of the user's."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from rtqual.base.cache import sha256_of
+from rtqual.base.errors import BadInput
+from rtqual.engine.campaign.plan import own_parameters
+from rtqual.engine.dialogue.judge import judge
+from rtqual.engine.dialogue.kept import Dialogues
+from rtqual.engine.dialogue.kept import kept as kept_dialogues
+from rtqual.engine.dialogue.language import Language, language_of
+from rtqual.engine.dialogue.load import load_procedures
+from rtqual.engine.dictionary.definition import Definition
+from rtqual.engine.dictionary.definition import load as load_definition
+from rtqual.engine.mission import Mission
+from rtqual.engine.mission.verify import Camera, Verify
+from rtqual.engine.procedure.judge import Judgement
+from rtqual.engine.procedure.kept import Procedures
+from rtqual.engine.procedure.load import procedures_of
+from rtqual.engine.procedure.peer import judged as judged_by_log
+from rtqual.engine.procedure.played import how_it_ended, log_of
+from rtqual.engine.procedure.script import FRAME_FILE, PROGRAM, STATE_FILE
+from rtqual.protocols.instrument import Instrument, Parameters
+from rtqual.protocols.part import keyed
+from rtqual.protocols.record.schema import Record
+from rtqual.reports.trends import Trend, trends
+
+ARGUMENTS = f"--state={STATE_FILE} --frame={FRAME_FILE}"  # of rtqual's flight program
+CAMERAS = {Camera.UVCVIDEO: "--device=/dev/video0", Camera.DRIVER: "--camera=driver"}  # and before them
+
+
+class Flown(Protocol):
+    """A program as its procedures know it: all that there are, how they are played and judged."""
+
+    @property
+    def procedures(self) -> Sequence[Any]: ...
+
+    @property
+    def dictionary(self) -> str:
+        """The hash of its dictionary, of a program of the user's."""
+
+    def kept(self) -> Procedures | Dialogues: ...
+
+    def instruments(self, played: Sequence[Any]) -> list[tuple[Instrument, Parameters]]: ...
+
+    def judged(self, procedure: Any, record: Record) -> Judgement: ...
+
+    def trends(self, soaked: Sequence[tuple[Any, Record]]) -> tuple[Trend, ...]: ...
+
+
+@dataclass(frozen=True)
+class OwnProgram:
+    """rtqual's own flight program, with its camera."""
+
+    verify: Verify
+    procedures: Sequence[Any]
+    definition: Definition
+    dictionary: str = ""
+
+    def kept(self) -> Procedures:
+        return Procedures(procedures={procedure.name: procedure for procedure in self.procedures})
+
+    def instruments(self, played: Sequence[Any]) -> list[tuple[Instrument, Parameters]]:
+        make, camera = keyed("verified", PROGRAM, f"[verify] of {PROGRAM}"), self.verify.camera
+        made = make(played, self.definition, f"{CAMERAS[camera]} {ARGUMENTS}", camera)
+        return [(instrument, instrument.parameters()) for instrument in made]
+
+    def judged(self, procedure: Any, record: Record) -> Judgement:
+        return judged_by_log(procedure, log_of(record), self.definition, record.manifest.scalars)
+
+    def trends(self, soaked: Sequence[tuple[Any, Record]]) -> tuple[Trend, ...]:
+        return trends(soaked, self.definition)
+
+
+@dataclass(frozen=True)
+class UsersProgram:
+    """A [[program]] of the mission, by its own dictionary."""
+
+    mission: Mission
+    procedures: Sequence[Any]
+    language: Language
+
+    @property
+    def dictionary(self) -> str:
+        files = sorted(self.language.files.items())
+        return sha256_of("".join(f"{name} {sha256_of(content)}\n" for name, content in files).encode())[:16]
+
+    def kept(self) -> Dialogues:
+        return kept_dialogues(tuple(self.procedures), self.language)
+
+    def instruments(self, played: Sequence[Any]) -> list[tuple[Instrument, Parameters]]:
+        make = keyed("verified", "program", "[verify] of a program")
+        program = next(one for one in self.mission.programs if one.name == self.language.verify.program)
+        parameters = own_parameters(self.mission, program)
+        return [(instrument, parameters) for instrument in make(played, self.language)]
+
+    def judged(self, procedure: Any, record: Record) -> Judgement:
+        return judge(procedure, log_of(record), self.language, how_it_ended(record.manifest.scalars))
+
+    def trends(self, soaked: Sequence[tuple[Any, Record]]) -> tuple[Trend, ...]:  # noqa: ARG002 - none is defined
+        return ()
+
+
+def flown(mission: Mission, verify: Verify) -> Flown:
+    """What [verify] names, with the procedures of its folder. Raises BadInput."""
+    place = mission.path.parent if mission.path else Path()
+    if verify.program:
+        language = language_of(verify, place)
+        return UsersProgram(mission, load_procedures(place / verify.procedures, language), language)
+    definition = load_definition()
+    return OwnProgram(verify, procedures_of(verify, place, definition), definition)
+
+
+def flown_before(mission: Mission, verify: Verify, kept: Procedures | Dialogues) -> Flown:
+    """What a folder keeps. Raises BadInput where that is of another kind."""
+    if verify.program and isinstance(kept, Dialogues):
+        return UsersProgram(mission, kept.named, kept.language(verify))
+    if verify.program is None and isinstance(kept, Procedures):
+        return OwnProgram(verify, kept.named, load_definition())
+    raise BadInput(f"{mission.path}: keeps procedures of another program: run `rtqual verify` there again")

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: MIT
+"""The judge of procedures for any program: what fails, and that nothing passes in silence."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from support.heater import Answered, Packets, judged, language, procedure, verify_of
+
+PING = '[[step]]\nat = "100 ms"\nsend = "PING"\n'
+SET = '[[step]]\nat = "100 ms"\nsend = "SETPOINT"\nargs = { tenths = 250 }\n'
+
+
+def test_a_telecommand_that_is_answered_passes(tmp_path: Path) -> None:
+    found = judged(procedure(tmp_path, PING))
+    assert found.passed, found.why
+    assert [check.what for check in found.checks] == ["accepted", "completed"] * 2  # and those of the closing one
+
+
+def good(log: Answered, sent: bytes) -> list[bytes]:
+    return log.good(sent)
+
+
+First = Callable[[Answered, bytes], Packets]
+FAULTS: dict[str, tuple[First, str]] = {
+    "never": (lambda _log, _sent: [], "accepted: did not come"),
+    "drop": (lambda log, sent: good(log, sent)[:2], "completed: did not come"),
+    "delay": (
+        lambda log, sent: [(300_000_000 + n, each) for n, each in enumerate(good(log, sent))],
+        "after 300.000 ms",
+    ),
+    "twice": (lambda log, sent: [*good(log, sent), log.packet(1, 7, sent[:4])], "answered before"),
+    "flip": (lambda log, sent: [bytes([*each[:-3], each[-3] ^ 4, *each[-2:]]) for each in good(log, sent)], "checksum"),
+    "cut": (lambda log, sent: [each[:-4] for each in good(log, sent)], "octets, of which its header says"),
+    "swap": (lambda log, sent: [good(log, sent)[n] for n in (0, 2, 1)], "out of order"),
+    "gap": (lambda log, sent: [good(log, sent)[n] for n in (0, 2)], "lost, there twice, or out of order"),
+    "other": (lambda log, sent: [*good(log, sent), log.packet(1, 7, b"\x18\x2a\xc0\x7f")], "had not been sent"),
+    "refuse": (lambda log, sent: [log.packet(1, 2, sent[:4] + b"\0\1")], "was refused (UNKNOWN_TYPE)"),
+    "fail": (lambda log, sent: [log.packet(1, 1, sent[:4]), log.packet(1, 8, sent[:4] + b"\0\4")], "failed (OUT_OF"),
+    "unknown": (lambda log, sent: [*good(log, sent), log.packet(99, 9)], "the dictionary lacks"),
+}
+
+
+@pytest.mark.parametrize("how", FAULTS)
+def test_each_fault_of_the_link_fails(tmp_path: Path, how: str) -> None:
+    """Each by its own reason; the closing telecommand is answered as it should be."""
+    first, why = FAULTS[how]
+    found = judged(procedure(tmp_path, PING), first)
+    assert not found.passed
+    said = [*found.wrong, *(f"{check.what}: {check.detail}" for check in found.checks if not check.passed)]
+    assert any(why in text for text in said), said
+
+
+def test_a_refusal_is_expected_with_its_cause(tmp_path: Path) -> None:
+    expect = 'expect = [{ answer = "refused", cause = "UNKNOWN_TYPE", within = "20 ms" }]\n'
+    made = procedure(tmp_path, f'[[step]]\nat = "100 ms"\nsend = "NOTHING"\n{expect}')
+    assert judged(made, lambda log, sent: [log.packet(1, 2, sent[:4] + b"\0\1")]).passed
+    assert not judged(made, lambda log, sent: [log.packet(1, 2, sent[:4] + b"\0\2")]).passed
+
+
+def test_a_bound_between_two_answers(tmp_path: Path) -> None:
+    """Whatever the way to the program takes."""
+    made = procedure(tmp_path, SET + 'expect = [{ answer = "completed", since = "accepted", within = "2 ms" }]\n')
+
+    def after(accepted_us: int, completed_us: int) -> First:
+        times = (accepted_us * 1000, completed_us * 1000)
+        return lambda log, sent: list(zip(times, log.good(sent), strict=True))
+
+    assert judged(made, after(18_000, 19_900)).passed
+    late = judged(made, after(1000, 4000))
+    assert not late.passed
+    assert "completed after accepted" in late.why
+
+
+def test_what_holds_is_the_report_before_not_one_that_comes(tmp_path: Path) -> None:
+    look = '[[step]]\nat = "500 ms"\nis = [{ report = "HK", values = { setpoint = 250 } }]\n'
+    made = procedure(tmp_path, SET + look)
+
+    def told_after(late_ms: int, setpoint: int = 250) -> First:
+        hk = bytes([0, 1, 0, 0, 0]) + setpoint.to_bytes(2, "big") + (200).to_bytes(2, "big")
+        return lambda log, sent: [*log.good(sent), (late_ms * 10**6, log.packet(3, 25, hk))]
+
+    assert judged(made, told_after(100)).passed
+    assert "it was setpoint 251" in judged(made, told_after(100, 251)).why
+    assert "nothing was reported before" in judged(made, told_after(450)).why
+    assert "nothing was reported before" in judged(made).why
+
+
+def test_a_severe_event_that_nobody_expects_fails(tmp_path: Path) -> None:
+    def hot(log: Answered, sent: bytes) -> Packets:
+        return [*log.good(sent), log.packet(5, 3, b"\0\7")]
+
+    expect = 'expect = [{ event = "NEARLY_TOO_HOT", within = "50 ms" }]\n'
+    assert "NEARLY_TOO_HOT (MEDIUM), which no step expects" in judged(procedure(tmp_path, SET), hot).why
+    assert judged(procedure(tmp_path, SET + expect), hot).passed
+    assert judged(procedure(tmp_path, SET, head='ends = "1 s"\nallow = ["NEARLY_TOO_HOT"]'), hot).passed
+
+
+def test_a_program_that_ends_fails(tmp_path: Path) -> None:
+    assert "the program was ended by SIGSEGV" in judged(procedure(tmp_path, PING), ended="was ended by SIGSEGV").why
+    to_end = procedure(tmp_path, PING, head='ends = "1 s"\nends_program = true')
+    assert judged(to_end, ended="was ended by SIGKILL").passed
+    assert "was to end" in judged(to_end).why
+
+
+def test_what_the_program_has_no_word_for_is_not_told_and_not_passed(tmp_path: Path) -> None:
+    """Without rows of meanings a telecommand has no answers: a procedure must ask something of it."""
+    dumb = language(verify_of(meanings=None, closing=()))
+    with pytest.raises(Exception, match="asks nothing, and the program has no word"):
+        procedure(tmp_path, PING, dumb)
+    made = procedure(tmp_path, PING + 'expect = [{ report = "PONG", within = "50 ms" }]\n', dumb)
+    found = judged(made, of=dumb)
+    assert found.passed
+    assert found.untold == ("accepted", "completed")
+    assert [check.what for check in found.checks] == ["PONG"]
+
+
+def test_an_unknown_packet_is_counted_or_fails(tmp_path: Path) -> None:
+    told = language(verify_of(unknown="told"))
+    found = judged(procedure(tmp_path, PING, told), FAULTS["unknown"][0], told)
+    assert found.passed
+    assert len(found.unknown) == 1
+    assert not judged(procedure(tmp_path, PING), FAULTS["unknown"][0]).passed
+
+
+def test_a_counter_answers_for_the_telecommands_of_its_application(tmp_path: Path) -> None:
+    """As cFS: no acknowledgement, and a counter in housekeeping."""
+    rows = [{"is": each, "report": "HK", "grows": each} for each in ("accepted", "refused")]
+    verify = verify_of(meanings=None, closing=())
+    verify = type(verify).model_validate({**verify.model_dump(by_alias=True, exclude_unset=True), "meaning": rows})
+    of = language(verify)
+    made = procedure(tmp_path, PING, of)
+
+    def with_counts(*counts: tuple[int, int]) -> First:
+        def first(log: Answered, sent: bytes) -> Packets:
+            every = [log.packet(3, 25, bytes([0, a, 0, r, 0, 0, 0, 0, 0])) for a, r in ((0, 0), *counts)]
+            log.lines.append((1000, f"recv {every[0].hex()}"))
+            return every[1:]
+
+        return first
+
+    assert judged(made, with_counts((1, 0)), of).passed
+    assert "accepted: did not come" in judged(made, with_counts((0, 0)), of).why
+    assert "was refused" in " ".join(judged(made, with_counts((1, 1)), of).wrong)
+    assert "answered before" in " ".join(judged(made, with_counts((3, 0)), of).wrong)

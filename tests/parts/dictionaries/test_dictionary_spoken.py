@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+"""Dictionaries as procedures are played by them: F' with several channels a packet, meanings by its events."""
+
+import json
+import struct
+from pathlib import Path
+
+import pytest
+
+from rtqual.engine.dialogue.meaning import meant, preset
+from rtqual.engine.mission.language import Stage
+from rtqual.parts.dictionaries.spoken import FPRIME, Spoken
+from rtqual.protocols.dictionary import Encoded, Refused, Report
+
+U32, U8 = ({"name": f"U{bits}", "kind": "integer", "size": bits, "signed": False} for bits in (32, 8))
+DICTIONARY = {
+    "typeDefinitions": [],
+    "commands": [{"name": "Ref.d.NO_OP", "opcode": 0x500, "formalParams": []}],
+    "events": [
+        {
+            "name": "Ref.d.OpCodeDispatched",
+            "id": 1,
+            "severity": "COMMAND",
+            "formalParams": [{"name": "Opcode", "type": U32}, {"name": "port", "type": U32}],
+        },
+        {"name": "Ref.d.Hot", "id": 2, "severity": "WARNING_HI", "formalParams": []},
+    ],
+    "telemetryChannels": [{"name": "Ref.d.A", "id": 1, "type": U8}, {"name": "Ref.d.B", "id": 2, "type": U32}],
+}
+TIME = bytes(11)
+
+
+@pytest.fixture
+def fprime(tmp_path: Path) -> Spoken:
+    path = tmp_path / "dictionary.json"
+    path.write_text(json.dumps(DICTIONARY))
+    return FPRIME([path], {}, None)
+
+
+def test_a_packet_of_several_channels_is_as_many_reports(fprime: Spoken) -> None:
+    packet = struct.pack(">I", 1)
+    packet += struct.pack(">I", 1) + TIME + b"\7" + struct.pack(">I", 2) + TIME + struct.pack(">I", 9)
+    found = fprime.decode(packet)
+    assert [(report.name, report.values[report.name]) for report in found] == [("Ref.d.A", 7), ("Ref.d.B", 9)]
+    with pytest.raises(Refused):
+        fprime.decode(packet[:-1])
+    with pytest.raises(Refused, match="no report of the dictionary fits"):
+        fprime.decode(struct.pack(">II", 1, 3) + TIME)
+
+
+def test_an_event_answers_the_command_whose_opcode_it_repeats(fprime: Spoken) -> None:
+    (report,) = fprime.decode(struct.pack(">II", 2, 1) + TIME + struct.pack(">II", 0x500, 0))
+    found = meant(preset("fprime"), report)
+    assert found is not None
+    assert found.stage is Stage.ACCEPTED
+    assert found.answers("Ref.d.NO_OP", fprime.encode("Ref.d.NO_OP", {}, {}))
+    assert not found.answers("Ref.d.NO_OP", Encoded(b"", {"opcode": 0x501}))
+
+
+def test_an_event_without_a_row_is_one_by_its_severity(fprime: Spoken) -> None:
+    (report,) = fprime.decode(struct.pack(">II", 2, 2) + TIME)
+    found = meant(preset("fprime"), report)
+    assert found is not None
+    assert (found.stage, found.event, found.severity) == (None, "Ref.d.Hot", "WARNING_HI")
+
+
+@pytest.mark.parametrize(("request_", "same"), [(0x182AC001, True), (b"\x18\x2a\xc0\x01", True), (0x182AC002, False)])
+def test_a_pus_request_is_a_number_or_octets(request_: object, same: bool) -> None:
+    report = Report("ACK", {"service": 1, "subtype": 7, "request": request_})
+    found = meant(preset("pus-1"), report)
+    assert found is not None
+    assert found.stage is Stage.COMPLETED
+    assert found.answers("PING", Encoded(bytes.fromhex("182ac0010005"))) is same
+
+
+def test_cfe_counters_are_of_the_application() -> None:
+    found = meant(preset("cfe"), Report("CFE_ES_HK", {"CommandCounter": 1}))
+    assert found is not None
+    assert found.answers("CFE_ES.NOOP", Encoded(b""))
+    assert not found.answers("CFE_TIME.NOOP", Encoded(b""))
+    event = meant(preset("cfe"), Report("EVENT", {"AppName": "CFE_ES", "EventID": 3, "EventType": "ERROR"}))
+    assert event is not None
+    assert (event.event, event.severity) == ("CFE_ES.3", "ERROR")
