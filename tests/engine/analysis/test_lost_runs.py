@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from rtqual.engine.analysis.evidence import analyse
+from rtqual.engine.analysis.figure.lost import losses
 from rtqual.engine.analysis.figure.model import Group, LostRun
 from rtqual.engine.analysis.model import Evidence
 from rtqual.engine.analysis.verdict.gates import EVERY_RUN_ENDS
@@ -45,6 +46,11 @@ def test_a_hung_run_is_a_limit_not_kept_by_any_clock(without: int | None, accept
     assert "1 of 10 runs" in gate.reason and "seed 4" in gate.reason
     assert gate_of(evidence, EVERY_RUN_ENDS).outcome == Outcome.NOT_MET
     assert (verdict.fly, verdict.first) == (None, None)
+    assert "rt hung or died and fails 'wake-up under load'" in verdict.headline
+
+
+def test_of_how_many_runs_all_hung_is_told() -> None:
+    assert losses([HUNG], [], 1).text.startswith("1 of 1 run hung or died (seed 4), made up to 2 times: hung")
 
 
 def test_a_run_that_the_host_lost_leaves_it_undecided_until_it_is_made_again() -> None:
@@ -66,6 +72,7 @@ def test_a_hang_where_nothing_is_required_clears_nobody() -> None:
     elsewhere = replace(HUNG, group=replace(RT, load="none"))
     (verdict,) = found(runs(None), elsewhere).verdicts
     assert verdict.standings[0].may_fly == Outcome.NOT_MET
+    assert ": rt hung or died. (" in verdict.headline
     assert gate_of(found(runs(None), elsewhere)).outcome == Outcome.MET
 
 

@@ -56,7 +56,7 @@ class Losses:
         return f"{self._runs(number)} {verb}{where}{again}"
 
     def _runs(self, number: int) -> str:
-        return f"{number} of {count(self.planned, 'run')}" if self.planned > number else count(number, "run")
+        return f"{number} of {count(self.planned, 'run')}" if self.planned >= number else count(number, "run")
 
 
 def losses(lost: Iterable[LostRun], seeds: Iterable[int], planned: int | None) -> Losses:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from rtqual.base.words import listed, some
 from rtqual.engine.analysis.figure.asked import RUNS_FOR_INTERVAL
 from rtqual.engine.analysis.figure.cells import Cells
+from rtqual.engine.analysis.figure.lost import DIED
 from rtqual.engine.analysis.verdict.clock import clock_of
-from rtqual.engine.analysis.verdict.gates import shortfall
-from rtqual.engine.analysis.verdict.model import Ground, Outcome, Standing, Verdict
+from rtqual.engine.analysis.verdict.gates import EVERY_RUN_ENDS, shortfall
+from rtqual.engine.analysis.verdict.model import Gate, Ground, Outcome, Standing, Verdict
 from rtqual.engine.analysis.verdict.score import ScoreTable, times
 from rtqual.engine.boards.guest import why_no_hardware
 from rtqual.engine.mission import PUBLISHED, Mission
@@ -242,6 +243,17 @@ def _scores(standing: Standing, table: ScoreTable, fly: str | None) -> str:
     return f" and scores {times(*lead)} less{part}"
 
 
+def _fails(failed: Sequence[Gate], broken: Sequence[Gate]) -> str:
+    """What it does not meet, a hang before all else."""
+    limits = [gate for gate in (*failed, *broken) if gate.requirement != EVERY_RUN_ENDS]
+    said = [DIED] if any(gate.requirement == EVERY_RUN_ENDS for gate in failed) else []
+    more = len(broken) - len(said) - 1
+    for first in limits[:1]:
+        verb = "fails" if first.outcome == Outcome.NOT_MET else "breaks"
+        said.append(f"{verb} {shortfall(first)}" + (f" and {more} more" if more > 0 else ""))
+    return " and ".join(said)
+
+
 def _beside(standing: Standing, table: ScoreTable, fly: str | None) -> str:
     """A candidate that was not chosen, in a clause."""
     if standing.seen == Outcome.UNASKED:
@@ -251,11 +263,8 @@ def _beside(standing: Standing, table: ScoreTable, fly: str | None) -> str:
     failed = [gate for gate in standing.gates if gate.outcome == Outcome.NOT_MET]
     broken = [gate for gate in standing.gates if gate.seen == Outcome.NOT_MET]
     if broken:
-        verb = "fails" if failed else "breaks"
-        more = f" and {len(broken) - 1} more" if len(broken) > 1 else ""
-        unmeasured = all(gate.measured is None for gate in broken)
-        scores = _scores(standing, table, fly) if unmeasured else ""
-        return f"{standing.candidate} {verb} {shortfall((failed or broken)[0])}{more}{scores}"
+        scores = _scores(standing, table, fly) if all(gate.measured is None for gate in broken) else ""
+        return f"{standing.candidate} {_fails(failed, broken)}{scores}"
     undecided = [gate for gate in standing.gates if gate.outcome == Outcome.UNDECIDED]
     if not undecided and NOT_MEASURED not in standing.refusals and standing.refusals:
         return f"{standing.candidate} is refused: {standing.refusals[0]}"
