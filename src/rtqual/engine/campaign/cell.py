@@ -27,6 +27,7 @@ class Cell:
     seed: int
     place: Row  # the board that runs it
     repeat: int = 0
+    boot: int = 0  # which boot of its kernel it begins at, of those that differ by an inert parameter
     shape: Shape | None = None  # of the load, where it is not the usual one
 
     @property

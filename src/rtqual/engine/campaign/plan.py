@@ -16,7 +16,7 @@ from rtqual.engine.analysis.figure.model import Group
 from rtqual.engine.campaign.cell import Cell
 from rtqual.engine.mission import Mission, Plan, PlannedCell, Program
 from rtqual.engine.mission.values import AUTO
-from rtqual.protocols.board.registry import Row
+from rtqual.protocols.board.registry import Row, Starts
 from rtqual.protocols.instrument import Parameters
 from rtqual.protocols.load import Shape
 from rtqual.protocols.load.own import OwnLoad, shape_of
@@ -28,6 +28,7 @@ def plan(mission: Mission, scale: str, runs: Mapping[PlannedCell, int] | None = 
     Where runs are "auto": up to the number given of each cell; without numbers as many as there may be.
     """
     rounds: dict[int, dict[tuple[Group, int], Cell]] = {}
+    boots = mission.scale(scale).boots
     for part in mission.scale(scale).plan:
         parameters = {name: _parameters(mission, scale, name, part) for name in part.instruments}
         for candidate, name, load in product(mission.candidates_of(part), part.instruments, part.loads):
@@ -41,7 +42,7 @@ def plan(mission: Mission, scale: str, runs: Mapping[PlannedCell, int] | None = 
                         place = places[run % len(places)]
                         cell = Cell(
                             candidate, mission.instrument(name), parameters[name], load, cpus,
-                            seed=run + 1, place=place, shape=shape,
+                            seed=run + 1, place=place, boot=_boot(place, run, boots), shape=shape,
                         )  # fmt: skip
                         rounds.setdefault(2 * run, {})[group, 0] = cell
                         if run == 0 and place.repeats:
@@ -49,6 +50,11 @@ def plan(mission: Mission, scale: str, runs: Mapping[PlannedCell, int] | None = 
     ordered = [cell for number in sorted(rounds) for cell in rounds[number].values()]
     together = [cell for cell in ordered if not cell.place.here and not cell.place.switched]
     return [*(cell for cell in ordered if cell.place.here), *together, *in_blocks(ordered)]
+
+
+def _boot(place: Row, run: int, boots: int) -> int:
+    """By turns, two runs each: every second run begins later (engine/boards/virtual.py)."""
+    return run // 2 % boots if place.repeats and place.starts is Starts.KERNEL else 0
 
 
 def _parameters(mission: Mission, scale: str, name: str, part: Plan) -> Parameters:

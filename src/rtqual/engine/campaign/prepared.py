@@ -94,10 +94,11 @@ class Prepared:
                 )
         return files
 
-    def start(self, candidate: Candidate) -> Start:
-        """What the candidate's board is opened with."""
+    def start(self, candidate: Candidate, boot: int = 0) -> Start:
+        """What the candidate's board is opened with; `boot`: of a kernel, which of those that the scale asks for."""
         name = candidate.name
         ready, programs, files = self._ready.get(name), self._programs.get(name, ()), self._here.get(name, {})
+        ready = ready.booted(boot) if isinstance(ready, Kernel) else ready
         return Start(name, candidate.named, ready, held=kept.held, programs=programs, files=files)
 
     def sizes(self, candidate: Candidate) -> Mapping[str, str]:

@@ -79,7 +79,7 @@ class Campaign:
         self._absolute = folder.absolute()  # recorded commands name files in it
         self.store = Store(self._absolute / kept.RECORDS)
         self._prepared = Prepared(mission)
-        self._boards: dict[tuple[Row, str, Machine], Board] = {}
+        self._boards: dict[tuple[Row, str, int, Machine], Board] = {}
         self._before = self._measured_before()
         self._ran = False
         self._tell: Callable[[str], None] = lambda _: None
@@ -265,7 +265,7 @@ class Campaign:
         """Where a cell runs, once its candidate is prepared; opened once."""
         key = _system(cell)
         if key not in self._boards:
-            start = self._prepared.start(cell.candidate)
+            start = self._prepared.start(cell.candidate, cell.boot)
             start = replace(start, machine=cell.machine, scratch=self._absolute / kept.SCRATCH, tell=self._tell)
             self._boards[key] = cell.place.open(start)
         return self._boards[key]
@@ -314,7 +314,7 @@ class Campaign:
     ) -> dict[Group, str]:
         failures: dict[Group, str] = {}
         waiting, running = list(cells), dict[Future[None], Cell]()
-        booted: set[tuple[Row, str, Machine]] = set()
+        booted: set[tuple[Row, str, int, Machine]] = set()
         with threads(workers) as pool:
             while waiting or running:
                 while waiting and len(running) < workers:
@@ -382,13 +382,13 @@ def _disturbed(board: Board, job: Job, cell: Cell, watched: Outcome) -> Iterator
         yield f"watching changed what the program did: {what} when nobody looks"
 
 
-def _system(cell: Cell) -> tuple[Row, str, Machine]:
+def _system(cell: Cell) -> tuple[Row, str, int, Machine]:
     """What is booted once for all its cells."""
-    return cell.place, cell.candidate.name, cell.machine
+    return cell.place, cell.candidate.name, cell.boot, cell.machine
 
 
 def _next(
-    waiting: Sequence[Cell], running: Collection[Cell], booted: Collection[tuple[Row, str, Machine]]
+    waiting: Sequence[Cell], running: Collection[Cell], booted: Collection[tuple[Row, str, int, Machine]]
 ) -> Cell | None:
     """The first cell that need not wait for a guest that another cell boots just now; where all do, the first. None
     where all wait for a board that runs one cell at a time."""

@@ -237,6 +237,8 @@ class Scale(Table):
     """Parameters of instruments at this scale; they win over those that hold at every scale."""
     explain: Annotated[int, Strict(), Field(ge=0, le=20)] = 0
     """How many of the worst wake-ups of each candidate under each load the report explains (docs/explain.md)."""
+    boots: Annotated[int, Strict(), Field(ge=1, le=100)] = 1
+    """From how many boots of each kernel on a virtual board the runs begin, by turns (docs/statistics.md)."""
     plan: tuple[Plan, ...]
     """What to run, one [[scale.NAME.plan]] each; [] where all candidates are published."""
 

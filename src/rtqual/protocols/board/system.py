@@ -2,10 +2,13 @@
 """What a board starts: a Linux kernel with its root, or the image of an RTOS, and what there is to say of it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from rtqual.base.architecture import AMD64, Architecture
+from rtqual.protocols.record.schema import BOOT
+
+_LONGER = 37  # characters, no multiple of what a kernel copies at once
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,10 @@ class Kernel:
     facts: Mapping[str, str] = field(default_factory=dict)  # what else its files say, for records
     carried: Mapping[str, Path] = field(default_factory=dict)  # path in the guest -> file of ours
     packages: tuple[Held, ...] = ()  # that its guests are made of
+
+    def booted(self, number: int) -> "Kernel":
+        """As it is, but for a parameter that no kernel knows: another of its boots, from 1 on; 0 has none."""
+        return replace(self, boot=(*self.boot, BOOT + "x" * (_LONGER * number))) if number else self
 
     @property
     def sizes(self) -> dict[str, str]:

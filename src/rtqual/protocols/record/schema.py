@@ -3,6 +3,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -150,6 +151,15 @@ class Series:
         return None if self.order is None else self.order.chunks()
 
 
+# A parameter that no kernel knows, by which boots of one kernel differ.
+BOOT = "rtqual.boot="
+
+
+def unvaried(parameters: str) -> str:
+    """A kernel's parameters without that."""
+    return re.sub(rf"(^| ){re.escape(BOOT)}x*", "", parameters)
+
+
 class Inputs(_Model):
     """Everything that decides what a run measures; its hash is the cell's key.
 
@@ -168,6 +178,12 @@ class Inputs(_Model):
 
     def key(self) -> str:
         return digest(self.model_dump(mode="json"))
+
+    @property
+    def measurement(self) -> str:
+        """What runs of one measurement have in common: all but the seed and the boot that a run began from."""
+        artefacts = {name: unvaried(text) for name, text in self.artefacts.items()}
+        return digest([self.parameters, artefacts])
 
 
 class LatePart(_Model):

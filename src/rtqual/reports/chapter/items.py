@@ -4,7 +4,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from rtqual.engine.mission import PUBLISHED
-from rtqual.protocols.record.schema import Manifest
+from rtqual.protocols.record.schema import Manifest, unvaried
 from rtqual.reports.material import Material
 from rtqual.reports.page.document import Block, Cell, texts
 from rtqual.reports.page.text import clean, distinct
@@ -27,7 +27,7 @@ _IDENTITY: Mapping[str, _Read] = {
     "Kernel image, SHA-256": _artefact("kernel"),
     "Image, SHA-256": _artefact("image"),
     "Root and programs, SHA-256": _artefact("initramfs"),
-    "Boot parameters": lambda manifest: manifest.provenance.kernel_cmdline,
+    "Boot parameters": lambda manifest: unvaried(manifest.provenance.kernel_cmdline or ""),
     "Machine": _fact("machine"),
     "Model": _fact("model"),
     "Serial number": _fact("serial"),

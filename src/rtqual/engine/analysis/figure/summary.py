@@ -26,7 +26,7 @@ from rtqual.engine.analysis.figure.spread import spread
 from rtqual.engine.analysis.figure.statistics import is_count, is_size, never_negative
 from rtqual.engine.boards.guest import guest_of, why_no_hardware
 from rtqual.engine.boards.remote.clock import NOT_COMPARED
-from rtqual.protocols.record.schema import Record, Series, Timing, digest
+from rtqual.protocols.record.schema import Record, Series, Timing
 
 # From the best to the weakest clock of a group.
 _TIMINGS = (Timing.REAL, Timing.INSTRUCTIONS, Timing.UNTESTED, Timing.HOST_TIMED)
@@ -208,7 +208,7 @@ def distribution_of(pool: Pool | None) -> Distribution | None:
 def _problems(records: Sequence[Record]) -> tuple[str, ...]:
     found = Counter(chain.from_iterable(dict.fromkeys(_record_problems(record)) for record in records))
     problems = [f"{text} ({times} of {count(len(records), 'run')})" for text, times in found.items()]
-    if len({digest([r.inputs.parameters, r.inputs.artefacts]) for r in records}) > 1:
+    if len({r.inputs.measurement for r in records}) > 1:
         problems.append("its records have different parameters or programs: they are not one measurement")
     if len({r.manifest.timing == Timing.REAL for r in records}) > 1:
         problems.append(

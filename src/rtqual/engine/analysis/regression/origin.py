@@ -9,7 +9,7 @@ from rtqual.base.errors import BadInput
 from rtqual.base.words import count, under
 from rtqual.engine.analysis.figure.early import rested
 from rtqual.engine.analysis.figure.model import Group
-from rtqual.protocols.record.schema import Record, Timing, digest
+from rtqual.protocols.record.schema import Record, Timing, unvaried
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _HEX_SHOWN = 12
@@ -37,7 +37,7 @@ def check_comparable(before: Groups, after: Groups, names: tuple[str, str]) -> N
     """Raises BadInput where runs were not measured alike; `names` are those of the two sets."""
     for groups, name in ((before, names[0]), (after, names[1])):
         for group, records in groups.items():
-            if len({digest([record.inputs.parameters, record.inputs.artefacts]) for record in records}) > 1:
+            if len({record.inputs.measurement for record in records}) > 1:
                 raise BadInput(
                     f"{name}: holds several measurements of {cell_name(group)} (other parameters or programs): "
                     "give the folder of one finished campaign"
@@ -105,7 +105,7 @@ def _origins(records: Sequence[Record]) -> dict[str, set[str]]:
 
 def _origin(record: Record) -> Iterator[tuple[str, str]]:
     made = record.manifest.provenance
-    yield from record.inputs.artefacts.items()
+    yield from ((name, unvaried(text)) for name, text in record.inputs.artefacts.items())
     if "package" in made.facts:
         yield "package", made.facts["package"]
     yield from ((f"version of {name}", version) for name, version in made.tools.items())
