@@ -11,7 +11,7 @@ board.py       what makes it a board's known-good system
 cards/         what measures a board without a network, and is read again
 initrd.py, bootpart.py  what else lies on the boot partition
 sbom.py, licences.py    the list of what is inside
-trial.py, comparison.py  booted, and two roots compared
+trial.py, comparison.py  booted, and two roots compared; pi.py: on an emulated Raspberry Pi
 measured.py    a root that a campaign measures in
 files/         scripts of ours that go into images (own.py); elf.py: which libraries a program needs
 """
