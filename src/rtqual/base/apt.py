@@ -46,7 +46,7 @@ def fetch(name: str, *, kernel: bool = False, architecture: Architecture = AMD64
             return fetch(dependency, architecture=architecture)
         if not re.match(r"linux-image-\d", name):
             raise BadInput(f"candidate package {name}: it is no kernel; `apt-cache search linux-image` lists them")
-    return _unpack(_download(name, record, apt), name, record)
+    return unpacked(_download(name, record, apt), name, record)
 
 
 def fetch_closure(names: Sequence[str], *, architecture: Architecture = AMD64) -> list[Package]:
@@ -68,7 +68,7 @@ def fetch_closure(names: Sequence[str], *, architecture: Architecture = AMD64) -
             need_space(archives, 4 * sum(size for size, _ in files.values()))
             kept = ["-o", f"Dir::Cache::archives={archives}", "-o", "APT::Sandbox::User="]
             apt.run(["apt-get", *options, *kept, "--download-only", "install", *names], "download", names)
-    return sorted((_unpack(file, *_named(file)) for file in files), key=lambda package: package.name)
+    return sorted((unpacked(file, *_named(file)) for file in files), key=lambda package: package.name)
 
 
 def _sound(file: Path, sha256: str) -> bool:
@@ -261,7 +261,15 @@ def need_space(folder: Path, needed_b: int) -> None:
         raise RunFailed(f"{folder} has {free_b // 2**20} MiB free of the {needed_b // 2**20} MiB needed: {_MAKE_ROOM}")
 
 
-def _unpack(deb: Path, name: str, record: dict[str, str]) -> Package:
+def fields_of(deb: Path) -> dict[str, str]:
+    """What a package's file says of itself. Raises BadInput where it is none."""
+    done = _run(["dpkg-deb", "--field", str(deb)])
+    if done.returncode:
+        raise BadInput(f"{deb}: is no Debian package")
+    return _fields(done.stdout)
+
+
+def unpacked(deb: Path, name: str, record: Mapping[str, str]) -> Package:
     sha256 = sha256_file(deb)
 
     def make(fresh: Path) -> None:

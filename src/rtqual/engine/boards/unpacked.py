@@ -41,7 +41,7 @@ def unpacked(image: Path) -> Path | None:
             if sha256_file(kept) == kept.stem.partition("-")[2]:
                 return kept
             kept.unlink()
-        kernel = _unpack(image.read_bytes())
+        kernel = unpack(image.read_bytes())
         if kernel is None or not _has_pvh(kernel):
             return None
         kept = folder / f"{packed}-{hashlib.sha256(kernel).hexdigest()}.elf"
@@ -56,8 +56,8 @@ def unpacked(image: Path) -> Path | None:
             raise RunFailed(f"{folder}: {why}: make room or set XDG_CACHE_HOME") from None
 
 
-def _unpack(image: bytes) -> bytes | None:
-    """None where it is no bzImage, or packed in a way that is not known here."""
+def unpack(image: bytes) -> bytes | None:
+    """The kernel in a bzImage; None where it is no bzImage, or packed in a way that is not known here."""
     if len(image) < _PAYLOAD_AT + 8 or image[_MAGIC_AT : _MAGIC_AT + 4] != _MAGIC:
         return None
     version: int = struct.unpack_from("<H", image, _VERSION_AT)[0]

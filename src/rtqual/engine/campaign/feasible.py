@@ -11,7 +11,7 @@ from rtqual.base.errors import BadInput, RunFailed
 from rtqual.engine.boards.local import program
 from rtqual.engine.campaign.cell import Cell
 from rtqual.engine.candidates import linked, rtos
-from rtqual.engine.candidates.given import IMAGES
+from rtqual.engine.candidates.given import located
 from rtqual.engine.candidates.roots import programs_of
 from rtqual.engine.candidates.rtos import COMPILER
 from rtqual.engine.candidates.sources import own_state
@@ -34,6 +34,8 @@ def why_not(candidate: Candidate) -> str:
             require_known(candidate.package)
         if candidate.image:
             image_of(candidate)
+        if candidate.built:
+            located(candidate)
     except (BadInput, RunFailed) as error:
         return str(error).removeprefix(f"candidate {candidate.name}: ")
     if candidate.rtos == FREERTOS and not candidate.image and not shutil.which(COMPILER):
@@ -42,10 +44,6 @@ def why_not(candidate: Candidate) -> str:
         named = [*candidate.tailor.patches, *(p for p in (candidate.tailor.source, candidate.tailor.start) if "/" in p)]
         if missing := [name for name in named if not Path(name).exists()]:
             return f"there is no {missing[0]}"
-    if candidate.built:
-        image = Path(candidate.built.kernel).expanduser() / IMAGES[candidate.built.architecture]
-        if not image.is_file():
-            return f"there is no {image}"
     return ""
 
 

@@ -3,7 +3,7 @@
 
 kernel.py  the kernel of a candidate: Debian's, tailored (parts/tailor/candidate.py), or given
 debian.py  Debian's own kernels, by package name
-given.py   kernels that were built elsewhere
+given.py   kernels that were built elsewhere, by where elsewhere.py finds them
 ready.py   from a kernel's files to what a board boots
 roots.py   what a mission's needs put into a root
 rtos.py    FreeRTOS with the probe, in one image

@@ -1,29 +1,23 @@
 # SPDX-License-Identifier: MIT
 """A kernel that was built elsewhere, as a candidate: Xenomai's Cobalt and EVL beside Linux, or any other.
 
-What is used of its build folder is copied into the cache under the hash of its contents: a folder that was built anew
-is another kernel, and a record can be reproduced after the folder is gone.
+What is used of it (elsewhere.py) is copied into the cache under the hash of its contents: what was built anew is
+another kernel, and a record can be reproduced after the folder is gone.
 """
 
 import hashlib
-import re
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from rtqual.base import named
-from rtqual.base.apt import Package
-from rtqual.base.architecture import AMD64, ARM64
+from rtqual.base.apt import Package, fields_of, unpacked
 from rtqual.base.cache import cache_dir, kept
 from rtqual.base.errors import BadInput
-from rtqual.engine.candidates.ready import make_ready
+from rtqual.engine.candidates.elsewhere import Built, locate, read
+from rtqual.engine.candidates.ready import image_of, make_ready
 from rtqual.engine.initramfs.contents import needed
 from rtqual.engine.mission import Candidate
 from rtqual.protocols.board.system import Kernel
 from rtqual.protocols.instrument.registry import all_instruments
-
-IMAGES = {AMD64.name: "arch/x86/boot/bzImage", ARM64.name: "arch/arm64/boot/Image.gz"}
-CONFIG, RELEASE = ".config", "include/config/kernel.release"
-_RELEASE = re.compile(r"[A-Za-z0-9][\w.+~-]{0,63}")
 
 
 def _of_cores() -> set[str]:
@@ -37,7 +31,7 @@ def prepare(candidate: Candidate, *, tools: Sequence[Package], programs: Collect
     wanted = candidate.built
     architecture = candidate.architecture
     assert wanted is not None and architecture is not None, "a kernel that was built"  # noqa: S101
-    package = _kept(candidate.name, Path(wanted.kernel).expanduser(), IMAGES[architecture.name])
+    package = kernel_at(candidate)
     extra = {}
     for name in sorted(_of_cores() & {*programs}):
         if wanted.programs is None:
@@ -49,27 +43,50 @@ def prepare(candidate: Candidate, *, tools: Sequence[Package], programs: Collect
     )
 
 
-def _kept(name: str, folder: Path, image_at: str) -> Package:
-    """Its image and configuration, laid out as in Debian's packages."""
-    image, config, said = ((folder / place) for place in (image_at, CONFIG, RELEASE))
+def located(candidate: Candidate) -> Built:
+    """Where it lies. Raises BadInput where it does not."""
+    wanted = candidate.built
+    assert wanted is not None, "a kernel that was built"  # noqa: S101
+    config = Path(wanted.config).expanduser() if wanted.config else None
+    return locate(Path(wanted.kernel), wanted.architecture, config)
+
+
+def kernel_at(candidate: Candidate) -> Package:
+    """Its files, laid out as in Debian's packages. Raises BadInput with the file that is missing or of another kind."""
     try:
-        contents = [named.read(path) for path in (image, config, said)]
+        built = located(candidate)
+        return _of_package(candidate, built.image) if built.is_package else _kept(candidate.name, built)
     except OSError as error:
-        raise BadInput(
-            f"candidate {name}: {error.filename}: {error.strerror}; built.kernel is the folder a kernel was built in"
-        ) from None
-    release = contents[2].decode("ascii", "replace").strip()
-    if not _RELEASE.fullmatch(release):
-        raise BadInput(f"candidate {name}: {said} holds no kernel release")
+        raise BadInput(f"candidate {candidate.name}: {error.filename}: {error.strerror}") from None
+    except BadInput as error:
+        raise BadInput(f"candidate {candidate.name}: {error}") from None
+
+
+def _kept(name: str, built: Built) -> Package:
+    image, config, release = read(built)
+    contents = (image, config, release.encode())
     sha256 = hashlib.sha256(b"".join(b"%d\n%s" % (len(content), content) for content in contents)).hexdigest()
 
     def make(fresh: Path) -> None:
         (fresh / "boot").mkdir(parents=True)
-        (fresh / f"boot/vmlinuz-{release}").write_bytes(contents[0])
-        (fresh / f"boot/config-{release}").write_bytes(contents[1])
+        (fresh / f"boot/vmlinuz-{release}").write_bytes(image)
+        (fresh / f"boot/config-{release}").write_bytes(config)
 
     tree = kept(cache_dir() / "given" / sha256[:32], make)
-    return Package(f"linux-{name}", f"{release} {sha256[:12]}", sha256, len(contents[0]), tree)
+    return Package(f"linux-{name}", f"{release} {sha256[:12]}", sha256, len(image), tree)
+
+
+def _of_package(candidate: Candidate, deb: Path) -> Package:
+    said = fields_of(deb)
+    wanted = candidate.architecture
+    if wanted and said.get("Architecture") != wanted.name:
+        raise BadInput(f"{deb}: is for {said.get('Architecture')}, and the candidate for {wanted.name}")
+    package = unpacked(deb, said.get("Package", ""), {"Version": said.get("Version", ""), **said})
+    image, release = image_of(candidate.name, package)
+    for file in (image, image.parent / f"config-{release}"):
+        if file.is_symlink() or not file.is_file():
+            raise BadInput(f"{deb}: holds no boot/{file.name}")
+    return package
 
 
 def _static(name: str, program: Path) -> Path:

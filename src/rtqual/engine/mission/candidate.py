@@ -101,7 +101,10 @@ class Built(Table):
     """A kernel that was built elsewhere (docs/xenomai.md)."""
 
     kernel: Text
-    """The folder it was built in, with .config and arch/x86/boot/bzImage, or arch/arm64/boot/Image.gz."""
+    """Where it lies: the folder it was built in, Buildroot's output folder, a folder with its bzImage (arm64: Image.gz
+    or Image) as Yocto deploys, that file itself, or a .deb."""
+    config: Text | None = None
+    """Its configuration, where it lies elsewhere and the kernel does not carry it."""
     architecture: Literal["amd64", "arm64"] = "amd64"
     """The processor it is built for."""
     core: Core | None = None
