@@ -63,6 +63,10 @@ def test_a_file_that_is_there_stays(fails: Fails, tmp_path: Path) -> None:
         (["m.toml", "--candidate", 'a"b'], "has characters"),
         (["m.toml", "--candidate", "A"], "no Debian package name"),
         (["m.toml", "--candidate", "a", "--board", "local"], "this machine runs the one it has"),
+        (["m.toml", "--candidate", "linux-image-amd64", "--board", "virtual-arm64"], "the board is arm64"),
+        (["m.toml", "--board", "virtual-arm6"], "did you mean 'virtual-arm64'"),
+        (["m.toml", "--board", "root@127.0.0.1:1"], "shows no host key within 5 s"),
+        (["m.toml", "--board", "root@-oProxyCommand=x"], "is no way over ssh"),
         (["Mine.toml"], "lower-case letters"),
         (["no/such/folder/m.toml"], "cannot be written"),
     ],
@@ -79,8 +83,8 @@ def test_a_deadline_of_no_length_is_refused_before_anything_is_written(tmp_path:
     assert [*tmp_path.iterdir()] == []
 
 
-def test_it_asks_on_a_terminal(tmp_path: Path) -> None:
-    answers = b"uav-250hz\nlocal\n3 ms\nhackbench, stress-cpu\n"
+def test_it_asks_on_a_terminal_and_again_where_an_answer_is_bad(tmp_path: Path) -> None:
+    answers = b"uav-250hz\nnowhere\nlocal\nsoon\n3 ms\nhackbenc\nhackbench, stress-cpu\n"
     ours, theirs = pty.openpty()
     with subprocess.Popen(rtqual_command("init"), stdin=theirs, stdout=theirs, stderr=theirs, cwd=tmp_path) as asking:
         os.close(theirs)
@@ -98,3 +102,5 @@ def test_it_asks_on_a_terminal(tmp_path: Path) -> None:
     assert [one.load for one in mission.requirements[:2]] == ["hackbench", "stress-cpu"]
     assert mission.requirements[0].limit.text == "3 ms"
     assert b"This machine runs Linux" in said
+    for told in (b"--board nowhere: ", b"'soon' is not a duration", b"did you mean 'hackbench'"):
+        assert told in b" ".join(said.split()), told

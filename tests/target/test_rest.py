@@ -89,6 +89,7 @@ def test_a_record_has_a_problem_unless_its_system_was_at_rest(told: dict[str, st
     problems = rest.problems(told)
     assert len(problems) == count
     assert all(told.get("rest_awaited", "") in problem for problem in problems)
+    assert all(("HW_RANDOM" in problem) == ("random generator" in problem) for problem in problems)
 
 
 def restless(folder: Path, package: str, cpus: int, busy_s: int) -> Callable[[int], Outcome]:

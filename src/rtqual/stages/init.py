@@ -5,31 +5,37 @@ import json
 import platform
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from string import Template
 
 from rtqual.base import apt
+from rtqual.base.architecture import AMD64, ARM64, ARMHF, Architecture, of_kernel
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.base.scratch import scratch
 from rtqual.base.words import listed
+from rtqual.engine.boards.remote.asked import Asked, ask
 from rtqual.engine.mission import load_mission
+from rtqual.engine.mission.board import over_ssh
 from rtqual.engine.mission.explain import suggest
-from rtqual.protocols.board.registry import all_boards, leading, this_machine
+from rtqual.protocols.board.registry import PACKAGE, all_boards, leading, this_machine
 from rtqual.protocols.load.registry import all_loads
 from rtqual.protocols.part import by_name
 
 HERE = this_machine().name
 VIRTUAL = next(name for name in leading() if name != HERE)
-PLACES = (VIRTUAL, HERE)
-_USUAL = ("linux-image-rt-amd64", "linux-image-amd64")  # Debian's real-time and stock kernel
+_GUESTS = {row.name: row.architecture for row in all_boards() if PACKAGE in row.runs and row.architecture}
+PLACES = (*sorted(_GUESTS, key=lambda name: (name != VIRTUAL, name)), HERE)
+_FLAVOURS = {AMD64: "amd64", ARM64: "arm64", ARMHF: "armmp"}  # in the names of Debian's kernels
 # Metapackages, which stand for the newest of their kind; of the many with a whole version in their names people choose
 # one only by intent.
-_NEWEST = re.compile(r"linux-image-(?:\d+\.\d+-)?(?:rt-|cloud-)?amd64")
+_NEWEST = re.compile(r"linux-image-(?:\d+\.\d+-)?(?:rt-|cloud-)?(?:amd64|arm64|armmp)")
+_PLAN = "# How much to measure"  # of every template: what stands before it are systems and limits
 _SLUG = re.compile(r"[a-z0-9][a-z0-9-]*")
 _NOT_SLUG = re.compile(r"[^a-z0-9]+")
-_MEMORY = {VIRTUAL: "64 MiB", HERE: "1 GiB"}  # a kernel and a shell there; here a whole system runs
+_OF_GUESTS, _OF_SYSTEMS = "64 MiB", "1 GiB"  # memory of a kernel and a shell; of a whole system
 
 
 @dataclass(frozen=True)
@@ -55,41 +61,91 @@ def kinds() -> Mapping[str, Kind]:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What the mission is made of. Empty `candidates`: what is usual there; of this machine, the kernel it runs."""
+    """What the mission is made of. `board`: one of PLACES, or a board's address over ssh, which `there` was asked at.
+    Empty `candidates`: what is usual there; of this machine, the kernel it runs."""
 
     template: str
     board: str
     deadline: str
     loads: tuple[str, ...]
     candidates: tuple[str, ...] = ()
+    there: Asked | None = None
+
+    @property
+    def architecture(self) -> Architecture:
+        """Of its candidates."""
+        return self.there.architecture if self.there else architecture_of(self.board)
 
 
-def kernels() -> tuple[str, ...]:
+def architecture_of(board: str) -> Architecture:
+    """The processor of one of PLACES."""
+    return _GUESTS.get(board) or AMD64
+
+
+def kernels(architecture: Architecture = AMD64) -> tuple[str, ...]:
     """The kernels that apt has, by the packages that stand for the newest of each kind; none where there is no apt."""
     try:
-        return tuple(name for name in apt.names(apt.KERNELS) if _NEWEST.fullmatch(name))
+        names = apt.names(apt.KERNELS, architecture)
     except RunFailed:
         return ()
+    return tuple(name for name in names if _NEWEST.fullmatch(name) and of_kernel(name) == architecture)
 
 
-def usual() -> tuple[str, ...]:
+def usual(architecture: Architecture = AMD64) -> tuple[str, ...]:
     """Debian's real-time and stock kernel, as far as apt has them; where it has neither, their names all the same."""
-    found = kernels()
-    return tuple(name for name in _USUAL if name in found) or _USUAL
+    found, names = kernels(architecture), [f"{apt.KERNELS}{kind}{_FLAVOURS[architecture]}" for kind in ("rt-", "")]
+    return tuple(name for name in names if name in found) or tuple(names)
 
 
 def loads_of(board: str) -> tuple[str, ...]:
     """The loads that run there; 'none' is measured anyway."""
-    here = next(row.here for row in all_boards() if row.name == board)
-    return tuple(name for name, load in all_loads().items() if name != "none" and (load.local or not here))
+    return tuple(name for name, load in all_loads().items() if name != "none" and (load.local or board in _GUESTS))
 
 
-def init(file: Path, wanted: Wanted) -> None:
-    """Write the mission. Raises BadInput for an answer that no mission takes, and where the file is there already."""
+def there(board: str) -> Asked | None:
+    """What a board over ssh says of itself; None for one of PLACES. Raises BadInput where it is neither."""
+    if board in PLACES:
+        return None
+    if "@" not in board:
+        raise BadInput(f"--board {board}: {suggest(board, PLACES)}; or a board over ssh: root@192.168.7.20")
+    try:
+        return ask(board, *over_ssh(board))
+    except (RunFailed, ValueError) as error:
+        raise BadInput(f"--board {board}: {error}") from None
+
+
+def check_file(file: Path) -> None:
+    """Raises BadInput where no mission can be written there."""
     if file.exists() or file.is_symlink():
         raise BadInput(f"{file}: is there already and stays as it is: give another name")
     if not _SLUG.fullmatch(file.stem):
         raise BadInput(f"{file}: the file's name names the mission: write lower-case letters, digits and '-'")
+
+
+def check_candidates(names: tuple[str, ...], architecture: Architecture) -> tuple[str, ...]:
+    """Raises BadInput for a package that apt does not know, or one for another processor."""
+    for name in names:
+        if json.dumps(name) != f'"{name}"':
+            raise BadInput(f"{name!r}: has characters that no package has")
+        if name.startswith(apt.KERNELS) and of_kernel(name) != architecture:
+            raise BadInput(f"--candidate {name}: is for {of_kernel(name).name}, the board is {architecture.name}")
+        with suppress(RunFailed):  # no apt here
+            apt.require_known(name, architecture)
+    return names
+
+
+def check_loads(names: tuple[str, ...], board: str) -> tuple[str, ...]:
+    """Raises BadInput for a load that does not run there."""
+    possible = ("none", *loads_of(board))
+    for load in names:
+        if load not in possible:
+            raise BadInput(f"--load {load}: does not run on the {board} board; {suggest(load, possible)}")
+    return names
+
+
+def init(file: Path, wanted: Wanted) -> None:
+    """Write the mission. Raises BadInput for an answer that no mission takes, and where the file is there already."""
+    check_file(file)
     text = _text(file, wanted)
     with scratch() as folder:
         trial = Path(folder) / file.name
@@ -116,22 +172,22 @@ def _text(file: Path, wanted: Wanted) -> str:
         gates="\n".join(_gates(wanted.deadline, loads)),
         load=loads[0] if loads else "none",
         loads=json.dumps(["none", *loads]),
-        memory=_MEMORY[wanted.board],
+        memory=_OF_SYSTEMS if wanted.board == HERE else _OF_GUESTS,
     )
+    if wanted.there:
+        text = text.replace(_PLAN, f"{wanted.there.table}\n{_PLAN}", 1)
+        text = re.sub(r"(?<=\.plan\]\]\n)", f'boards = ["{wanted.there.name}"]\n', text)
     return f"# Made by `rtqual init --template {wanted.template}`: yours to change.\n{text}"
 
 
 def _check(wanted: Wanted) -> None:
     """What would read as an error in a file that the user has not written."""
-    possible = ("none", *loads_of(wanted.board))
-    for load in wanted.loads:
-        if load not in possible:
-            raise BadInput(f"--load {load}: does not run on the {wanted.board} board; {suggest(load, possible)}")
+    check_loads(wanted.loads, wanted.board)
     if wanted.board == HERE and wanted.candidates:
         raise BadInput("--candidate: names a kernel to boot on the virtual board; this machine runs the one it has")
-    for text in (wanted.deadline, *wanted.candidates):
-        if json.dumps(text) != f'"{text}"':
-            raise BadInput(f"{text!r}: has characters that no deadline and no package has")
+    check_candidates(wanted.candidates, wanted.architecture)
+    if json.dumps(wanted.deadline) != f'"{wanted.deadline}"':
+        raise BadInput(f"{wanted.deadline!r}: has characters that no deadline has")
 
 
 def _candidates(wanted: Wanted) -> Iterator[str]:
@@ -143,14 +199,14 @@ def _candidates(wanted: Wanted) -> Iterator[str]:
         )
         return
     names: list[str] = []
-    for package in dict.fromkeys(wanted.candidates or usual()):
+    for package in dict.fromkeys(wanted.candidates or usual(wanted.architecture)):
         names.append(_name(package, names))
         yield f'[[candidate]]\nname = "{names[-1]}"\ntitle = "Debian, {package}"\npackage = "{package}"\n'
 
 
 def _name(package: str, taken: Sequence[str]) -> str:
     """'linux-image-6.12-rt-amd64' -> 'debian-6-12-rt'."""
-    kind = package.removeprefix("linux-image").removesuffix("amd64")
+    kind = package.removeprefix("linux-image").removesuffix(_FLAVOURS[of_kernel(package)])
     short = "-".join(["debian", *filter(None, _NOT_SLUG.split(kind))])
     return short if short not in taken else f"{short}-{len(taken) + 1}"
 

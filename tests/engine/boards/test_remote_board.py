@@ -4,6 +4,7 @@
 import json
 import shlex
 import time
+import tomllib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -13,6 +14,7 @@ import pytest
 
 from rtqual.base.errors import RunFailed
 from rtqual.engine.boards.remote import lease, staged
+from rtqual.engine.boards.remote.asked import ask
 from rtqual.engine.boards.remote.board import RemoteBoard
 from rtqual.engine.boards.remote.check import check
 from rtqual.engine.boards.remote.link import Ssh
@@ -90,6 +92,13 @@ def test_check_tells_what_is_there_and_what_is_missing(there: StandIn, settings:
     other = {one.name: one for one in check(replace(settings, good="6.9", power_on=(), console=""))}
     assert [name for name, one in other.items() if not one.good] == ["system", "power", "console"]
     assert other["system"].mend == f'write good = "{there.release}", or boot 6.9'
+
+
+def test_a_board_says_what_it_is_for_a_missions_table(there: StandIn) -> None:
+    asked = ask(f"root@127.0.0.1:{there.port}", "root", "127.0.0.1", there.port, there.identity)
+    (table,) = tomllib.loads(asked.table)["board"]
+    told = (table["host_key"], table["good"], table["serial"], table["switch"], table["architecture"])
+    assert told == (there.host_key, there.release, SERIAL, "systemd-boot", "amd64")
 
 
 def test_another_host_key_or_serial_number_is_refused(settings: Settings, there: StandIn, tmp_path: Path) -> None:

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
+from rtqual.base import apt
+from rtqual.base.architecture import ARM64, Architecture
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.engine.boards import machine
 from rtqual.engine.boards.local import ran
@@ -59,8 +61,8 @@ REFUSED = {
 def this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs Debian's stock kernel on no hypervisor; has no agent for 64-bit ARM; apt knows every kernel but one."""
 
-    def require_known(name: str) -> None:
-        if name == "linux-image-real-time":
+    def require_known(name: str, _: Architecture) -> None:
+        if name in ("linux-image-real-time", "linux-image-foo-arm64"):
             raise BadInput(NO_PACKAGE)
 
     def guest_file(name: str) -> Path:
@@ -102,6 +104,25 @@ def test_a_check_says_what_to_boot_and_that_somebody_may_fly_then(rtqual: Run, t
     dry = rtqual("select", path, "--dry-run", "--out", tmp_path / "out").stdout.splitlines()
     assert dry[-2] == REBOOT
     assert dry[-1].startswith("Left to do: 10 runs")
+
+
+def test_a_package_that_apt_does_not_know_is_told_of_every_processor(
+    rtqual: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(machine, "guest_file", Path)
+    machine.why_no_guest.cache_clear()
+    path = tmp_path / "foo.toml"
+    path.write_text(
+        (MISSIONS / "no-such-package.toml").read_text().replace("linux-image-real-time", "linux-image-foo-arm64")
+    )
+    assert f"typo: {NO_PACKAGE}" in rtqual("mission", "check", path).stdout
+
+
+@pytest.mark.guest
+def test_apts_lists_of_another_processor_tell_its_packages() -> None:
+    apt.require_known("linux-image-arm64", ARM64)
+    with pytest.raises(BadInput, match=r"linux-image-6\.12-foo-arm64 is known to apt"):
+        apt.require_known("linux-image-6.12-foo-arm64", ARM64)
 
 
 @pytest.mark.parametrize("story", REFUSED)

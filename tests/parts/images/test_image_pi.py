@@ -40,6 +40,8 @@ name = "lonely"
 model = "raspberry-pi-3b"
 architecture = "arm64"
 switch = "SWITCH"
+cpus = 4
+parameters = ["sysctl.kernel.sched_rt_runtime_us=-1"]
 
 [parameters.cyclictest]
 interval = "10 ms"
@@ -124,6 +126,8 @@ def test_a_card_measures_two_kernels_on_an_emulated_raspberry_pi(rtqual: Run, tm
     assert (done.returncode, taken["records"], taken["failures"]) == (0, 2, {}), done.stdout
     records = [read(path).manifest for path in Store(out / "records").paths()]
     for record in records:
-        assert (record.timing, record.problems) == ("real", []) and record.provenance.facts["connection"] == "card"
+        assert record.timing == "real" and record.provenance.facts["connection"] == "card"
+        (problem,) = record.problems  # QEMU's firmware does not tell; above all, random numbers are not missing
+        assert "throttled is unknown" in problem
         assert ("PREEMPT_RT" in (record.provenance.kernel or "")) == (record.inputs.candidate == "debian-rt")
     assert {record.inputs.candidate for record in records} == {"debian", "debian-rt"}

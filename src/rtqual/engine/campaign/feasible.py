@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Whether a candidate, and a cell of it, can run on this machine, as far as a look tells: nothing is fetched."""
+"""Whether a candidate, and a cell of it, can run here, as far as a look tells: only apt's lists are fetched."""
 
 import shutil
 from collections.abc import Sequence
@@ -30,8 +30,8 @@ def why_not(candidate: Candidate) -> str:
     if candidate.place and (why := candidate.place.why_not(candidate.named)):
         return why
     try:
-        if candidate.package and candidate.architecture and not candidate.architecture.foreign:
-            require_known(candidate.package)
+        if candidate.package and candidate.architecture:
+            require_known(candidate.package, candidate.architecture)
         if candidate.image:
             image_of(candidate)
         if candidate.built:

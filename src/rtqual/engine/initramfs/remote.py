@@ -19,10 +19,12 @@ from rtqual.engine.initramfs.contents import TOOL_PACKAGES, guest_file
 _PROGRAMS = ("cyclictest", "hackbench", "dropbear", "dropbearconvert")
 _EACH = ("rtqual-agent", "rtqual-here", "rtqual-probe")
 _OWN = {"amd64": _EACH, "arm64": (*_EACH, "rtqual-firmware")}
-# The boot partition, the network and the watchdog of boards that were thought of, by their modules' names.
+# Boot partition, network, random numbers and watchdog of boards that were thought of, by their modules' names.
 _STORAGE = ("virtio_pci", "virtio_blk", "vfat", "nls_cp437", "nls_ascii", "nls_utf8", "efivarfs")
 _BOARDS = ("mmc_block", "sdhci_iproc", "bcm2835", "usb_storage", "sd_mod", "xhci_pci")
 _NETWORK = (
+    "phy_generic",  # of the Raspberry Pi 3's USB, which the network is on
+    "dwc2",
     "virtio_net",
     "genet",
     "bcm_phy_lib",
@@ -34,7 +36,7 @@ _NETWORK = (
     "r8169",
     "realtek",
 )
-_OTHERS = ("virtio_rng", "i6300esb", "iTCO_wdt", "bcm2835_wdt")
+_OTHERS = ("virtio_rng", "bcm2835_rng", "iproc_rng200", "i6300esb", "iTCO_wdt", "bcm2835_wdt")
 _LATER = ("ext4", "crc32c_generic")  # for jobs on a disk
 # For the software camera, where programs of ours come along.
 _CARRIED = ("uvcvideo", "vhci_hcd")

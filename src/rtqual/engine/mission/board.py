@@ -38,6 +38,13 @@ def _address(text: str) -> str:
     return text
 
 
+def over_ssh(text: str) -> tuple[str, str, int]:
+    """User, host and port of an address. Raises ValueError where it is none."""
+    found = _SSH.fullmatch(_address(text))
+    assert found, "it was looked at"  # noqa: S101
+    return found[1] or "root", found[2].strip("[]"), int(found[3] or 22)
+
+
 def _host_key(text: str) -> str:
     key = " ".join(text.split()[:2])
     if not re.fullmatch(_HOST_KEY, key):
@@ -168,14 +175,14 @@ class BoardTable(Table):
 
     @property
     def settings(self) -> Settings:
-        found = _SSH.fullmatch(self.ssh or "")
+        user, host, port = over_ssh(self.ssh) if self.ssh else ("", "", 0)
         return Settings(
             name=self.name,
             model=self.model,
             architecture=AMD64 if self.architecture == AMD64.name else ARM64,
-            user=found[1] or "root" if found else "",
-            host=found[2].strip("[]") if found else "",
-            port=int(found[3] or 22) if found else 0,
+            user=user,
+            host=host,
+            port=port,
             host_key=self.host_key or "",
             good=self.good or "",
             switch=self.switch,

@@ -2,10 +2,10 @@
 """`rtqual init`."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from cyclopts import Parameter
 from rich.prompt import Prompt
@@ -17,6 +17,9 @@ from rtqual.protocols.part import keyed
 
 if TYPE_CHECKING:
     from rtqual.stages.init import Kind
+
+Said = TypeVar("Said")
+Meant = TypeVar("Meant")
 
 
 def init(
@@ -43,7 +46,8 @@ def init(
     template
         What it begins as: cubesat-adcs (attitude control), docking, uav-250hz, or least (the least mission there is).
     board
-        Where to measure: virtual, guests in QEMU; or local, this machine as it runs.
+        Where to measure: virtual, guests in QEMU; virtual-arm64 or virtual-arm, likewise; local, this machine as it
+        runs; or a board over ssh, as root@192.168.7.20, which is asked what it is.
     candidate
         A Debian package of a kernel; may be repeated. Debian's real-time and stock kernels unless given.
     deadline
@@ -65,30 +69,40 @@ def init(
     from rtqual.engine.mission.explain import suggest  # noqa: PLC0415
     from rtqual.stages import init as stage  # noqa: PLC0415 - what it looks at is slow to load
 
-    if board and board not in stage.PLACES:
-        raise BadInput(f"--board {board}: {suggest(board, stage.PLACES)}")
     kinds = stage.kinds()
     if template and template not in kinds:
         raise BadInput(f"--template {template}: {suggest(template, kinds)}")
     asks = sys.stdin.isatty() and STDERR.is_terminal
+    if file:
+        stage.check_file(file)
     if asks:
         tell(stage.found_here())
     kind = template or (_choose("Template", list(kinds), "least", _abouts(kinds)) if asks else "least")
-    usual = kinds[kind]
-    where = board or (_choose("Board", list(stage.PLACES), stage.VIRTUAL) if asks else stage.VIRTUAL)
-    packages = candidate
-    if asks and not candidate and where == stage.VIRTUAL:
-        packages = _several("Candidates", stage.kernels() or stage.usual(), stage.usual())
-    limit = deadline or usual.deadline
-    if asks and not deadline:
-        limit = Prompt.ask("A thread may wake this late", console=STDERR, default=limit)
-    possible = stage.loads_of(where)
+    path, usual = file or Path(f"{kind}.toml"), kinds[kind]
+    stage.check_file(path)
+    places = f"{', '.join(stage.PLACES)}, or root@HOST over ssh"
+    where, there = _checked(
+        lambda: board or (_say(f"Board: {places}", stage.VIRTUAL) if asks else stage.VIRTUAL),
+        lambda answer: (answer, stage.there(answer)),
+        again=asks and not board,
+    )
+    if there:
+        tell(f"{where} shows the host key {there.host_key}: compare it with its /etc/ssh/ssh_host_*.pub")
+    architecture = there.architecture if there else stage.architecture_of(where)
+    packages, limit, possible = candidate, deadline or usual.deadline, stage.loads_of(where)
     loads = load or tuple(name for name in usual.loads if name in possible)
+    if asks and not candidate and where != stage.HERE:
+        known, first = stage.kernels(architecture), stage.usual(architecture)
+        packages = _checked(
+            lambda: _several("Candidates", known or first, first),
+            lambda answer: stage.check_candidates(answer, architecture),
+        )
+    if asks and not deadline:
+        limit = _checked(lambda: _say("A thread may wake this late", limit), _duration)
     if asks and not load:
-        loads = _several("Loads", possible, loads)
-    _check_deadline(limit)
-    path = file or Path(f"{kind}.toml")
-    stage.init(path, stage.Wanted(kind, where, limit, loads, packages))
+        loads = _checked(lambda: _several("Loads", possible, loads), lambda answer: stage.check_loads(answer, where))
+    _duration(limit)
+    stage.init(path, stage.Wanted(kind, where, limit, loads, packages, there))
     _say_next(path, "a mission to measure as it stands, and to change", "")
     return 0
 
@@ -110,14 +124,30 @@ def _choose(what: str, names: Sequence[str], usual: str, about: str = "") -> str
     return Prompt.ask(what, console=STDERR, choices=list(names), default=usual)
 
 
+def _say(what: str, usual: str) -> str:
+    return str(Prompt.ask(what, console=STDERR, default=usual))
+
+
 def _several(what: str, names: Sequence[str], usual: Sequence[str]) -> tuple[str, ...]:
     tell(f"{what}: {', '.join(names)}")
     said = Prompt.ask(f"{what}, with blanks between", console=STDERR, default=" ".join(usual))
     return tuple(said.replace(",", " ").split())
 
 
-def _check_deadline(text: str) -> None:
+def _duration(text: str) -> str:
     try:
         parse_duration_ns(text)
     except ValueError as error:
         raise BadInput(f"--deadline {error}") from None
+    return text
+
+
+def _checked(ask: Callable[[], Said], check: Callable[[Said], Meant], *, again: bool = True) -> Meant:
+    """What an answer means; a bad one is asked for again."""
+    while True:
+        try:
+            return check(ask())
+        except BadInput as error:
+            if not again:
+                raise
+            tell(str(error))
