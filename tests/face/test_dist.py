@@ -54,6 +54,8 @@ def test_the_wheel_goes_from_init_to_a_verdict(installed: Path, tmp_path: Path) 
     assert where.startswith(str(installed.parent))
     assert (installed.parent / "share/man/man1/rtqual.1").is_file()
 
+    commit = run("git", "rev-parse", "--short=12", "HEAD", cwd=ROOT).strip()
+    assert f", commit {commit}, gcc " in run(rtqual, "--version", cwd=tmp_path)
     checks = {one["name"]: one for one in json.loads(run(rtqual, "doctor", "--json", cwd=tmp_path))["checks"]}
     assert checks["rtqual-agent"]["state"] == checks["rtqual-clock.so"]["state"] == "ok"
     assert "aarest" in run(rtqual, "published", "list", cwd=tmp_path)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What everything may use.
 
+built.py         which rtqual this is
 errors.py        the failures a user sees
 units.py         durations and sizes: read, written
 user.py          who runs rtqual

@@ -19,7 +19,7 @@ PART = Part(
             50,
             "rtqual.face.commands.verify:verify",
             "verify",
-            "Verify the flight program with its operating system under telecommands, faults and load (docs/verify.md).",
+            "Verify a flight program with its operating system under telecommands, faults and load (docs/verify.md).",
         ),
         Command(80, "rtqual.face.commands.mission:mission_app", "mission", "Mission files."),
         Command(

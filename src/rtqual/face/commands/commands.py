@@ -4,7 +4,7 @@ what most of them need is slow to load."""
 
 from cyclopts import App
 
-from rtqual import __version__
+from rtqual.base.built import version
 from rtqual.base.errors import BadInput
 from rtqual.face.commands.app import STDOUT
 from rtqual.protocols.part import Command, rows
@@ -28,7 +28,7 @@ def application(*, listed: bool) -> App:
     for tells all of its own text."""
     app = App(
         name="rtqual",
-        version=__version__,
+        version=version,
         version_format="plaintext",  # markdown is slow to load
         help="Chooses and qualifies the real-time operating system of a low-cost flight computer.",
         suppress_keyboard_interrupt=False,  # main() tells it
