@@ -296,3 +296,19 @@ def test_a_reader_that_is_gone_is_told_from_every_other_end(words: list[str]) ->
     finally:
         os.close(ours)
     assert (done.returncode, done.stderr) == (141, b"")
+
+
+def test_what_is_foreseen_is_told_to_machines_and_ends_a_strict_check(
+    rtqual: Run, fails: Fails, mission: Callable[..., Path]
+) -> None:
+    good = mission()
+    told = json.loads(rtqual("mission", "check", good, "--json").stdout)
+    assert told["candidates"] == ["debian-rt"]
+    remarks = [remark for scale in told["scales"].values() for remark in scale["remarks"]]
+    text = rtqual("mission", "check", good).stdout
+    assert all(remark in text for remark in remarks)
+    assert rtqual("mission", "check", good, "--strict").returncode == (1 if remarks else 0)
+    good.write_text(good.read_text().replace("runs = ", "runs = 1 # "))
+    strict = rtqual("mission", "check", good, "--strict", "--json")
+    assert strict.returncode == 1
+    assert any("needs" in remark for remark in json.loads(strict.stdout)["scales"]["demo"]["remarks"])

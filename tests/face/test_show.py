@@ -2,6 +2,9 @@
 """`rtqual show` of a campaign: its verdict and a line a group, also in 60 columns; `rtqual open`; completion; man."""
 
 import os
+import re
+import shlex
+import shutil
 import subprocess
 import sys
 import time
@@ -9,8 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from rtqual.face.commands.commands import application, commands
 from rtqual.protocols.record.schema import Timing
-from support.command import Fails, Run, rtqual_here
+from rtqual.protocols.record.store import Store, read_manifest
+from support.command import Fails, Run, mission_text, rtqual_here
 from support.gate_records import noisy, runs
 from support.made_campaign import campaign_of
 
@@ -55,6 +60,67 @@ def test_a_campaign_that_has_not_ended_shows_what_there_is(tmp_path: Path) -> No
     assert "No verdict" in text
     assert "2,400" in text
     assert sum("instructions" in line for line in shown(folder, 120, "--records")) == 12
+
+
+def test_one_candidate_of_a_folder_is_shown_and_compared(tmp_path: Path, fails: Fails) -> None:
+    both = [
+        *noisy(0, 12, Timing.INSTRUCTIONS),
+        *runs([[9_000] * 200] * 10, timing=Timing.INSTRUCTIONS, candidate="stock"),
+    ]
+    folder = campaign_of(tmp_path / "c", both, "debian-rt")
+    text = " ".join(shown(Path(f"{folder}:rt"), 120))
+    assert "2,400" in text
+    assert "name the folder alone" in text
+    assert "a = rt, b = stock" in rtqual_here("compare", f"{folder}:rt", f"{folder}:stock").stdout
+    assert "no record there" in fails(2, "show", f"{folder}:none")
+
+
+def test_what_a_folder_of_records_shows_is_what_show_takes(tmp_path: Path) -> None:
+    folder = campaign_of(tmp_path / "out/c", noisy(0, 12, Timing.INSTRUCTIONS), "debian-rt")
+    (first, second) = Store(folder / "records").paths()[:2]
+    for name in (first.name, first.name[:12], read_manifest(first).hash[:12]):
+        done = rtqual_here("show", name, cwd=tmp_path)
+        assert read_manifest(first).hash[:16] in done.stdout, done.stderr
+    for number in range(3):  # a name that begins as another's does
+        copy = second.with_name(f"{first.name[:12]}{number:04x}-0")
+        shutil.copytree(second, copy)
+    done = rtqual_here("show", first.name[:12], cwd=tmp_path)
+    assert (done.returncode, "give more characters" in done.stderr) == (2, True)
+
+
+# --- help
+
+
+def test_help_has_one_spelling_of_lists_and_switches() -> None:
+    for command in commands():
+        told = rtqual_here(command.name, "--help").stdout
+        assert not re.search(r"default: (\(\)|False|\"\"|None)|--empty-|--no-", told), command.name
+
+
+def test_help_of_a_command_has_examples_that_parse_and_exit_codes() -> None:
+    told = rtqual_here("help", "gate").stdout
+    assert told == rtqual_here("gate", "--help").stdout
+    assert "rtqual gate baseline out/mine-demo --mission-only" in told
+    assert "Exit codes: 0 done" in told
+    app = application(listed=False)
+    for command in commands():
+        for example in command.examples:
+            words = shlex.split(example.partition(" | ")[0].partition(" > ")[0])
+            app.parse_args(words, exit_on_error=False, print_error=False)
+
+
+def test_bash_completes_the_names_of_a_mission(tmp_path: Path) -> None:
+    (tmp_path / "m.toml").write_text(mission_text("debian-rt", "debian"))
+    script = rtqual_here("completion", "bash").stdout
+    ask = 'COMP_WORDS=(rtqual select m.toml {0} "{1}") COMP_CWORD=4; _rtqual_or_names; echo "${{COMPREPLY[@]}}"'
+    for option, begun, names in (
+        ("--scale", "", "demo"),
+        ("--candidate", "debian-", "debian-rt"),
+        ("--candidate", "", "debian debian-rt"),
+    ):
+        command = ["bash", "-c", script + ask.format(option, begun)]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+        assert done.stdout.strip() == names
 
 
 # --- open

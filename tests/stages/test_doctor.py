@@ -291,3 +291,11 @@ def test_the_cargo_of_this_debian_is_named(
     monkeypatch.delenv("FREERTOS_KERNEL_PATH", raising=False)
     check = tools._freertos()
     assert (check.package, check.fix.split()[-1]) == (package, package)
+
+
+def test_no_path_is_cut() -> None:
+    path = "/usr/bin/" + "a-long-name-" * 20
+    console = Console(width=60)
+    with console.capture() as shown:
+        console.print(doctor.render([Check("what", "ok", path, "all")]), soft_wrap=True)
+    assert path in shown.get()

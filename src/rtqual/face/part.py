@@ -7,13 +7,18 @@ PART = Part(
     "face",
     commands=(
         Command(
-            10, "rtqual.face.commands.init:init", "init", "Write a mission of your own from a template (docs/init.md)."
+            10,
+            "rtqual.face.commands.init:init",
+            "init",
+            "Write a mission of your own from a template (docs/init.md).",
+            examples=("init", 'init mine.toml --template cubesat-adcs --deadline "1 ms" --load hackbench'),
         ),
         Command(
             20,
             "rtqual.face.commands.select:select",
             "select",
             "Measure the candidates of a mission and say which one to fly.",
+            examples=("select mine.toml", "select mine.toml --scale full --dry-run"),
         ),
         Command(
             50,
@@ -28,13 +33,20 @@ PART = Part(
             "probe",
             "Write the probe's sources, to link a real-time system with (docs/port.md).",
         ),
-        Command(90, "rtqual.face.commands.show:show", "show", "Show a campaign's figures and verdict, or a record."),
+        Command(
+            90,
+            "rtqual.face.commands.show:show",
+            "show",
+            "Show a campaign's figures and verdict, or a record.",
+            examples=("show out/mine-demo", "show out/mine-demo:debian-rt", "show 6677addf520a"),
+        ),
         Command(100, "rtqual.face.commands.open:open_", "open", "Open a report in the browser, and print its path."),
         Command(
             110,
             "rtqual.face.commands.show:compare",
             "compare",
             "Put two records, or two campaigns, beside each other: effect sizes first.",
+            examples=("compare out/old-demo out/new-demo", "compare out/mine-demo:debian-rt out/mine-demo:debian"),
         ),
         Command(
             120,
@@ -47,6 +59,7 @@ PART = Part(
             "rtqual.face.commands.report:report",
             "report",
             "Write the reports of a finished campaign or verification again; nothing is run.",
+            examples=("report out/mine-demo --format junit --out junit.xml",),
         ),
         Command(
             140,
@@ -65,12 +78,14 @@ PART = Part(
             "rtqual.face.commands.gate:gate",
             "gate",
             "Fail (exit code 1) where something got worse than a baseline (docs/ci.md).",
+            examples=("gate baseline out/mine-demo --mission-only", "gate baseline --junit gate.xml"),
         ),
         Command(
             195,
             "rtqual.face.commands.ci:ci",
             "ci",
             "Write the file by which your own repository measures on each change, and fails where something got worse.",
+            examples=("ci github missions/mine.toml --rtqual git+https://HOST/rtqual@v0.3.0",),
         ),
         Command(
             240, "rtqual.face.commands.board:board_app", "board", "Boards that are reached over ssh (docs/boards.md)."
@@ -79,13 +94,15 @@ PART = Part(
             250,
             "rtqual.face.commands.completion:completion",
             "completion",
-            "Print what makes a shell complete rtqual's commands and options.",
+            "Print what makes a shell complete rtqual's commands and options, and in bash the names in a mission.",
+            examples=("completion bash > ~/.local/share/bash-completion/completions/rtqual",),
         ),
         Command(
             260,
             "rtqual.face.commands.doctor:doctor",
             "doctor",
             "Say what this machine can do, what is missing, and the command that mends it.",
+            examples=("doctor", "doctor --install mine.toml | sh"),
         ),
     ),
     templates=(

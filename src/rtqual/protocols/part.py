@@ -34,6 +34,7 @@ class Command(Row):
 
     name: str
     summary: str  # as its own file says it
+    examples: tuple[str, ...] = ()  # what stands behind `rtqual`
 
 
 @dataclass(frozen=True)

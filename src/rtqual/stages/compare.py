@@ -39,6 +39,8 @@ def compare_paths(
         {measurement.group: measurement for measurement in measured_in(folder, some)[0]}
         for folder, some in zip(where, grouped, strict=True)
     )
+    # Then they are what is compared, whatever their names.
+    alone = len(of_a) == 1 or all(len({group.candidate for group in some}) == 1 for some in (of_a, of_b))
     comparisons: list[Comparison] = []
     for group_a, measured in of_a.items():
         for group_b, other in of_b.items():
@@ -47,7 +49,7 @@ def compare_paths(
                 group_b.load,
                 group_b.board,
             )
-            if same and group_a.cpus == group_b.cpus and (group_a.candidate == group_b.candidate or len(of_a) == 1):
+            if same and group_a.cpus == group_b.cpus and (group_a.candidate == group_b.candidate or alone):
                 comparisons += compare_pair(measured, _named_apart(other, group_a), margins=margins)
     if not comparisons:
         raise BadInput(f"{a[0]} and {b[0]}: nothing to compare: instrument, load, board and CPUs must be the same")

@@ -43,7 +43,8 @@ def shown(folder: Path, paths: Sequence[Path]) -> Shown:
         grouped = groups(records)
         measured, plan = measured_in(folder, grouped)
         summaries = tuple(measurement.summary for measurement in measured)
-        return Shown(records, summaries, "", str(error), {}, missing(records, plan))
+        why = str(error) if folder.is_dir() else "it goes over all candidates: name the folder alone"
+        return Shown(records, summaries, "", why, {}, missing(records, plan))
     mission, scale, result = campaign.mission, campaign.scale, campaign.result
     grouped = groups(result.records)
     lost = result.runs_lost

@@ -27,5 +27,5 @@ def doctor(*, install: Path | None = None, as_json: Json = False) -> int:
     if as_json:
         print_json(examination.as_json(checks))
     else:
-        STDOUT.print(examination.render(checks))
+        STDOUT.print(examination.render(checks), soft_wrap=True)
     return 0 if examination.demo_can_run(checks) else 1

@@ -31,6 +31,8 @@ def main() -> None:
     # Threads for small sums cost more than they save, and the last digits would depend on their number.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read when numpy is loaded
     before = signal.signal(signal.SIGTERM, _terminate)
+    if sys.argv[1:2] == ["help"]:
+        sys.argv[1:] = [*sys.argv[2:], "--help"]
     asked = sys.argv[1:2]
     try:
         asked = [command.name for command in commands() if command.name in asked]

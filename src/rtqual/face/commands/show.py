@@ -22,7 +22,8 @@ def show(
     Parameters
     ----------
     record
-        A record's folder, a campaign's folder, or the first characters of a record's hash (looked up below out/).
+        A record's folder, a campaign's folder or FOLDER:CANDIDATE of it, or how the hash or the folder of a record
+        below out/ begins.
     records
         List the records of a campaign's folder, with their hashes.
     every_sample
@@ -66,15 +67,16 @@ def compare(a: Path, b: Path, /, *, as_json: Json = False) -> int:
     Parameters
     ----------
     a
-        A record or a campaign, as `rtqual show` takes it.
+        A record or a campaign, as `rtqual show` takes it, or FOLDER:CANDIDATE of a campaign.
     b
         What it is compared with.
     """
-    from rtqual.engine.campaign.find import find  # noqa: PLC0415
+    from rtqual.engine.campaign.find import find, split  # noqa: PLC0415
     from rtqual.face.terminal.comparison import comparison_dict, print_comparisons  # noqa: PLC0415
     from rtqual.stages.compare import compare_paths, margins_in  # noqa: PLC0415
 
-    comparisons = compare_paths(find(a), find(b), margins_in(a, b), (a, b))
+    folders = (split(a)[0], split(b)[0])
+    comparisons = compare_paths(find(a), find(b), margins_in(*folders), folders)
     if as_json:
         print_json([comparison_dict(comparison) for comparison in comparisons])
     else:

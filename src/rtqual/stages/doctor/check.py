@@ -10,7 +10,6 @@ from textwrap import wrap
 from typing import Any, Literal
 
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 State = Literal["ok", "warning", "missing"]
@@ -52,13 +51,16 @@ def as_json(checks: Sequence[Check]) -> dict[str, Any]:
 
 
 def render(checks: Sequence[Check]) -> RenderableType:
-    """A table of what was found, and below it what mends the rest."""
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    for title in ("", "what", "found", "needed for"):
-        table.add_column(title, no_wrap=title in ("", "what"), overflow="fold")
-    for check in checks:
-        state = Text(check.state, style=_TONES[check.state])
-        table.add_row(state, Text(check.name), Text(check.found), Text(check.matters))
+    """What was found, a line each that no column cuts a path of, and below it what mends the rest."""
+    wide = max((len(check.name) for check in checks), default=0)
+    lines = [
+        Text.assemble(
+            (f"{check.state:<9}", _TONES[check.state]),
+            f"{check.name:<{wide}}  {check.found}",
+            (f"  ({check.matters})", "dim"),
+        )
+        for check in checks
+    ]
     fixes = {check.name: check.fix for check in checks if check.fix and not check.package}
     if command := install_command(checks):
         fixes = {"Debian packages": command, **fixes}
@@ -66,7 +68,7 @@ def render(checks: Sequence[Check]) -> RenderableType:
     good = demo_can_run(checks)
     start = "The demo can run: make demo" if _CHECKOUT else "A campaign can run: rtqual init, then rtqual select"
     verdict = start if good else f"{start.partition(' can')[0]} cannot run yet."
-    return Group(table, *(mends if fixes else []), Text(f"\n{verdict}", style="green" if good else "red"))
+    return Group(*lines, *(mends if fixes else []), Text(f"\n{verdict}", style="green" if good else "red"))
 
 
 def _copyable(command: str) -> str:
