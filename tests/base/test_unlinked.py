@@ -71,6 +71,7 @@ def test_what_a_writer_left_that_was_killed_goes_with_the_next(folder: Path) -> 
     assert not (folder / "report.pdf").exists()
     (folder / f".report.pdf.{os.getppid()}").write_text("of one who is at it")
     (folder / f".other.{writer}").write_text("another's")
+    (folder / ".report.pdf.4194305").mkdir()  # beyond every process's number
     unlinked.write(folder, "report.pdf", b"whole")
     left = {path.name for path in folder.iterdir() if path.name.startswith((".", "report"))}
-    assert left == {"report.pdf", f".report.pdf.{os.getppid()}", f".other.{writer}"}
+    assert left == {"report.pdf", ".report.pdf.4194305", f".report.pdf.{os.getppid()}", f".other.{writer}"}

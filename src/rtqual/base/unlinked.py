@@ -51,7 +51,7 @@ def write(folder: Path, name: str, content: bytes) -> None:
         for left in os.listdir(above):  # noqa: PTH208 a descriptor
             writer = left.removeprefix(f".{last}.")
             if left == fresh or (writer != left and writer.isdecimal() and _ended(writer)):
-                with suppress(FileNotFoundError):
+                with suppress(OSError):  # gone meanwhile, or a folder that somebody named so
                     os.unlink(left, dir_fd=above)
         try:
             with naming(folder / name), os.fdopen(os.open(fresh, _NEW, 0o666, dir_fd=above), "wb") as file:

@@ -85,7 +85,7 @@ def _then(candidate: str, table: ScoreTable, fly: str | None) -> str:
     of = "the score" if share == 1 else f"the score over {100 * share:.0f} % of the criteria's weight"
     interval = lead[1]
     if interval is None or interval.low <= 1 <= interval.high:
-        return f", and {of} would not tell them apart, {times(*lead)}"
+        return f", and {of} would not tell them apart"
     return f", and would lead {of}" if lead[0] < 1 else f", but {fly} would still lead {of}, {times(*lead)}"
 
 
