@@ -36,6 +36,9 @@ class Dictionary(Protocol):
     @property
     def reports(self) -> Collection[str]: ...
 
+    def fields(self, report: str) -> Collection[str]:
+        """Return the names of a report's values; none where the dictionary does not tell."""
+
     def encode(self, name: str, arguments: Mapping[str, Any], fill: Mapping[str, Any]) -> Encoded:
         """Raises Refused. `fill`: header fields that no command sets."""
 

@@ -67,6 +67,17 @@ _METHOD = (
     "What comes again is the same run again: it shows that the log repeats, and adds no samples.",
 )
 
+_METHOD_OF_YOURS = (
+    "Telecommands and faults are played from a timed script over the program's link, beside the load, on the kernel of "
+    "the candidate. The ground is on the same board, above the program.",
+    "The judge reads the log of what was sent and what came back, by the program's dictionary and by what the mission "
+    "says that its reports mean; the records keep it to the last octet. Silence is never a pass: what a procedure "
+    "expects must come in its time. What the program has no word for is not told, and not passed.",
+    "A procedure fails by an answer to what was not sent, a second answer, a report that is not as its sender made it, "
+    "a lost link, a refusal or a severe event that nobody expects, and by the program's end.",
+    "What comes again is the same run again: it shows that the log repeats, and adds no samples.",
+)
+
 
 def write_control(
     folder: Path,
@@ -124,7 +135,7 @@ def build(verified: Verified) -> Document:
                     ("", "How long telecommands take", _latencies(verified, numbering, mark)),
                     ("", "Beside each procedure", _beside(verified, numbering, mark)),
                     ("", "Trends over the soak", _trends(verified, numbering, mark)),
-                    ("3", "Method", bullets("", _METHOD)),
+                    ("3", "Method", bullets("", _METHOD_OF_YOURS if verified.dictionary else _METHOD)),
                     ("A", "Commands to reproduce", _commands(verified)),
                 )
             )

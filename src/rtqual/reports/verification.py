@@ -159,7 +159,7 @@ def as_dict(verified: Verified) -> dict[str, Any]:
         "mission": verified.mission.mission.name,
         "scale": verified.scale,
         "candidate": verified.candidate,
-        "camera": verified.camera,
+        **({} if verified.dictionary else {"camera": verified.camera}),
         "load": verified.load,
         "passed": verified.passed,
         **({"program": verified.program, "dictionary": verified.dictionary} if verified.dictionary else {}),

@@ -109,7 +109,10 @@ def flown(mission: Mission, verify: Verify) -> Flown:
     """What [verify] names, with the procedures of its folder. Raises BadInput."""
     place = mission.path.parent if mission.path else Path()
     if verify.program:
-        language = language_of(verify, place)
+        try:
+            language = language_of(verify, place)
+        except BadInput as error:
+            raise BadInput(f"{mission.path or mission.mission.name}: {error}") from None
         return UsersProgram(mission, load_procedures(place / verify.procedures, language), language)
     definition = load_definition()
     return OwnProgram(verify, procedures_of(verify, place, definition), definition)

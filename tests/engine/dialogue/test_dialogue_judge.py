@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from support.heater import Answered, Packets, judged, language, procedure, verify_of
+from rtqual.base.errors import BadInput
+from rtqual.engine.dialogue.kept import Dialogues, kept
+from support.heater import HEATER, Answered, Packets, judged, language, procedure, verify_of
 
 PING = '[[step]]\nat = "100 ms"\nsend = "PING"\n'
 SET = '[[step]]\nat = "100 ms"\nsend = "SETPOINT"\nargs = { tenths = 250 }\n'
@@ -107,7 +109,7 @@ def test_a_program_that_ends_fails(tmp_path: Path) -> None:
 def test_what_the_program_has_no_word_for_is_not_told_and_not_passed(tmp_path: Path) -> None:
     """Without rows of meanings a telecommand has no answers: a procedure must ask something of it."""
     dumb = language(verify_of(meanings=None, closing=()))
-    with pytest.raises(Exception, match="asks nothing, and the program has no word"):
+    with pytest.raises(BadInput, match="has no answer that must come"):
         procedure(tmp_path, PING, dumb)
     made = procedure(tmp_path, PING + 'expect = [{ report = "PONG", within = "50 ms" }]\n', dumb)
     found = judged(made, of=dumb)
@@ -144,3 +146,42 @@ def test_a_counter_answers_for_the_telecommands_of_its_application(tmp_path: Pat
     assert "accepted: did not come" in judged(made, with_counts((0, 0)), of).why
     assert "was refused" in " ".join(judged(made, with_counts((1, 1)), of).wrong)
     assert "answered before" in " ".join(judged(made, with_counts((3, 0)), of).wrong)
+
+
+@pytest.mark.parametrize(
+    ("step", "why"),
+    [
+        (
+            'forbid = [{ report = "HK", values = { setpiont = 1 } }]',
+            "HK has no field 'setpiont'; did you mean 'setpoint'",
+        ),
+        ('is = [{ report = "HQ", values = { setpoint = 1 } }]', "there is no report 'HQ'; allowed: ACCEPTED"),
+        ('expect = [{ answer = "progress", within = "1 ms" }]', None),
+        ("unanswered = true", "has no answer that must come"),
+        ("args = { tenths = 1 }", "there is no argument tenths"),
+        ('damage = "flipped"', "says nothing of what follows"),
+        ('expect = [{ answer = "accepted", since = "accepted", within = "1 ms" }]', "is the answer itself"),
+        ('expect = [{ report = "HK", within = "2 s" }]', "is before step 1 has had its time"),
+    ],
+)
+def test_what_could_never_fail_or_never_pass_is_refused(tmp_path: Path, step: str, why: str | None) -> None:
+    if why is None:
+        procedure(tmp_path, PING + step)
+        return
+    with pytest.raises(BadInput, match=why):
+        procedure(tmp_path, PING + step)
+
+
+def test_a_campaign_is_judged_by_what_its_folder_keeps(tmp_path: Path) -> None:
+    """The dictionary too, which is a stranger's as soon as the folder is sent."""
+    made, spoken = procedure(tmp_path, PING), language()
+    text = kept((made,), spoken).as_json()
+    again = Dialogues.model_validate_json(text)
+    assert again.dictionary == {"0-packets.toml": (HEATER / "packets.toml").read_bytes()}
+    assert again.language(spoken.verify).rows == spoken.rows
+    assert again.named == (made,)
+    for other in ("0/..", "../0-a", "0-a/b", "0-packets.tomk"):
+        with pytest.raises((BadInput, ValueError)):
+            Dialogues.model_validate_json(text.replace("0-packets.toml", other)).language(
+                spoken.verify if other != "0-packets.tomk" else verify_of(format="xtce")
+            )

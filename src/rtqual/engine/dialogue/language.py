@@ -12,10 +12,11 @@ from rtqual.base.scratch import scratch
 from rtqual.engine.dialogue.meaning import Meant, meant, preset, told
 from rtqual.engine.dialogue.seal import sealed
 from rtqual.engine.dictionary.octets import crc16
+from rtqual.engine.mission.explain import suggest
 from rtqual.engine.mission.language import Framing, Meaning, Spoken
 from rtqual.engine.mission.verify import Verify
 from rtqual.protocols.dictionary import Dictionary, Encoded, Refused, Report
-from rtqual.protocols.part import keyed
+from rtqual.protocols.part import Keyed, keyed, rows
 
 MOST_OCTETS = 64 << 20  # of all files of a dictionary
 _LENGTH_AT, _HEADER, _SEQUENCES = 4, 6, 1 << 14  # of a space packet
@@ -87,6 +88,13 @@ def _length(packet: bytes) -> int:
     return int.from_bytes(packet[_LENGTH_AT:_HEADER], "big") + _HEADER + 1
 
 
+def _by_name(text: str, names: Mapping[str, str]) -> str:
+    """A message about a copy of a file, about the file."""
+    for path, name in names.items():
+        text = text.replace(path, name)
+    return text
+
+
 def language_of(verify: Verify, folder: Path) -> Language:
     """The language of [verify]'s program. `folder`: the mission's. Raises BadInput."""
     assert verify.dictionary is not None, "of a program"  # noqa: S101
@@ -110,13 +118,23 @@ def spoken(verify: Verify, files: Mapping[str, bytes]) -> Language:
     """The language from the files' contents. Raises BadInput."""
     table = verify.dictionary
     assert table is not None, "of a program"  # noqa: S101
-    read = keyed("dictionaries", table.format, f"dictionary: format {table.format!r}")
+    formats = [row.key for _, row in rows("dictionaries") if isinstance(row, Keyed)]
+    if table.format not in formats:
+        raise BadInput(f"dictionary: there is no format {table.format!r}; {suggest(table.format, formats)}")
+    read = keyed("dictionaries", table.format, "a dictionary")
     with scratch() as place:
-        for name, content in files.items():
-            (place / name).parent.mkdir(exist_ok=True)
-            (place / name).write_bytes(content)
+        try:
+            for name, content in files.items():
+                (place / name).parent.mkdir(exist_ok=True)
+                (place / name).write_bytes(content)
+        except OSError as error:
+            raise BadInput(f"dictionary: a file named {name!r:.80} cannot be: {error.strerror}") from None
         entries = sorted({name.partition("/")[0] for name in files}, key=lambda name: int(name.partition("-")[0]))
-        dictionary: Dictionary = read([place / entry for entry in entries], table.names, table.root)
+        paths = [place / entry for entry in entries]
+        try:
+            dictionary: Dictionary = read(paths, table.names, table.root)
+        except BadInput as error:
+            raise BadInput(_by_name(str(error), dict(zip(map(str, paths), table.files, strict=False)))) from None
     language = Language(verify, dictionary, files)
     for number, telecommand in enumerate((*verify.setup, *verify.closing)):
         try:

@@ -35,11 +35,20 @@ def problems(procedure: Procedure, language: Language) -> Iterator[Problem]:
                 if match.report and match.report not in reports:
                     message = f"there is no report {match.report!r:.80}; {suggest(match.report, reports)}"
                     yield Problem((*at, key, place, "report"), message)
+                fields = language.dictionary.fields(match.report) if match.report else ()
+                for name in match.values if fields else ():
+                    if name not in fields:  # a misspelt one would never be met: what forbids it would always pass
+                        message = f"{match.report} has no field {name!r:.80}; {suggest(name, fields)}"
+                        yield Problem((*at, key, place, "values"), message)
+                event = None if key == "is" else match.event
+                if event and not any(row.name for row in language.rows) and event not in reports:
+                    message = f"there is no event {event!r:.80}; {suggest(event, reports)}"
+                    yield Problem((*at, key, place, "event"), message)
                 for name in ("answer", "since") if key == "expect" else ("answer",) if key == "forbid" else ():
                     stage = getattr(match, name)
                     if stage and stage not in language.told:
                         message = f"no row of meanings says {str(stage)!r}: this program has no word for it"
                         yield Problem((*at, key, place, name), message)
     for number in silent(procedure, language):
-        message = "asks nothing, and the program has no word for accepted or completed; write expect, forbid or is"
+        message = "has no answer that must come, and asks nothing; write expect, forbid or is"
         yield Problem(("step", number, "send"), message)

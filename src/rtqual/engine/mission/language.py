@@ -14,7 +14,8 @@ from rtqual.engine.mission.values import Distinct, NonEmpty, matching
 
 MOST = 64  # files, rows, telecommands that begin or end a procedure
 LONGEST_NS = 600 * 10**9
-LINK = r"(connect|listen):\d{1,5}|udp:\d{1,5}:\d{1,5}|pty:/[!-~]{1,100}"
+_PORT = r"(6553[0-5]|655[0-2]\d|65[0-4]\d\d|6[0-4]\d{3}|[1-5]\d{4}|[1-9]\d{0,3})"
+LINK = rf"(connect|listen):{_PORT}|udp:{_PORT}:{_PORT}|pty:/[!-~]{{1,100}}"
 Name = Annotated[str, *matching(r"[!-~]([ -~]{0,198}[!-~])?", "a name of the dictionary")]
 Within = Annotated[DurationNs, Field(gt=0, le=LONGEST_NS)]
 Scalar = Annotated[bool, Strict()] | Annotated[int, Strict()] | Annotated[float, Strict()] | Annotated[str, Strict()]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A dictionary of any format as procedures are played by it (protocols/dictionary.py)."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Any
 from rtqual.base.errors import BadInput
 from rtqual.engine.mission.explain import suggest
 from rtqual.parts.dictionaries import codec, formats
-from rtqual.parts.dictionaries.model import Dictionary, Packet
+from rtqual.parts.dictionaries.model import Dictionary, Field, Packet, Struct
 from rtqual.protocols.dictionary import Encoded, Refused, Report
 
 _MOST_REPORTS = 1000  # in a packet
@@ -35,6 +35,17 @@ class Spoken:
     def reports(self) -> Collection[str]:
         return self._all.packets
 
+    def fields(self, report: str) -> Collection[str]:
+        packet, found = self._all.packets.get(report), set[str]()
+        if packet is not None and packet.children:  # which may have any
+            return found
+        while packet is not None:
+            if isinstance(packet.fields, Refused):
+                return set()
+            found |= {name for field in packet.fields for name in _names(field)}
+            packet = packet.base
+        return found
+
     def encode(self, name: str, arguments: Mapping[str, Any], fill: Mapping[str, Any]) -> Encoded:
         if name not in self._all.commands:
             raise Refused(f"there is no command {name!r:.80}; {suggest(name, self._all.commands)}")
@@ -59,6 +70,12 @@ class Spoken:
                 return found
             octets = octets[:shared] + octets[end:]
         raise Refused(f"more than {_MOST_REPORTS} reports in a packet")
+
+
+def _names(field: Field) -> Iterator[str]:
+    yield field.name
+    if isinstance(field.type, Struct):
+        yield from (f"{field.name}/{member.name}" for member in field.type.members)
 
 
 def _shared(packet: Packet) -> int | None:
