@@ -194,8 +194,9 @@ class Session:
         if (known := self._fallen.get(candidate.identity)) is not None:
             raise known
         seen = self.look()
-        if seen.nonce == candidate.identity:
+        if seen.nonce == candidate.identity:  # a killed rtqual may have left it while it came to rest
             self._steady(seen)
+            self._let_rest()
             return
         if not self.is_good(seen):
             self.restore()
@@ -219,10 +220,8 @@ class Session:
     def _let_rest(self) -> None:
         """Until the candidate has told whether it is at rest. A look takes its time, so two lie three windows apart."""
         end_s = time.monotonic() + jobs.REST_S
-        told = b""
-        while not told and time.monotonic() < end_s:
+        while not self.lease.run(f"cat {rest.FILE} 2> /dev/null; exit 0") and time.monotonic() < end_s:
             self.pause(_QUIET_S)
-            told = self.lease.run(f"cat {rest.FILE} 2> /dev/null; exit 0")
 
     def _steady(self, seen: Seen) -> None:
         """Gone with the candidate: its next start has none of it."""
