@@ -9,6 +9,7 @@ from rtqual.base.architecture import AMD64
 from rtqual.base.errors import RunFailed
 from rtqual.parts.programs.jobs import Job, chained, jobs, parts, release_point, row_of_misses, skipped, waits_of
 from rtqual.parts.programs.trace import Point, Trace, read
+from support.program_logs import job_log
 
 _SLEEP = Point("clock_nanosleep", 1)
 _SIGNAL = Point("rt_sigtimedwait", 0)
@@ -68,6 +69,26 @@ def test_the_parts_of_a_late_job_add_up_and_name_who_went_first() -> None:
     ]
     for job in some:
         assert sum(part.duration_ns for part in parts(job, trace.threads[7], trace)) == job.response_ns
+
+
+def test_an_idle_cpu_is_nobody_who_went_first() -> None:
+    """It took the timer's interrupt, and to switch."""
+    log = """\
+1 n 0 7 7 29 1 loop
+2 s 0 7 230 1 1000000
+3 o 0 7 1 0 0
+3 r 0 0 120 0 0 swapper/0
+1000500 x 0 7 1000000 0 0
+1000600 w 0 7 0 0 0
+1002000 i 0 7 0 0 0
+1100000 s 0 7 230 1 2000000
+1100010 o 0 7 1 0 0
+end
+"""
+    trace = read(log, AMD64)
+    (job,) = [one for one in jobs(trace.threads[7], _SLEEP) if one.finished_ns]
+    told = [(part.source, part.duration_ns) for part in parts(job, trace.threads[7], trace)]
+    assert told == [("irq", 500), ("switch", 1_500), ("own", 98_000)]
 
 
 def test_waits_within_a_job_are_told_with_their_point() -> None:
@@ -203,3 +224,10 @@ def test_whatever_a_log_says_parts_add_up(more: list[tuple[int, str]]) -> None:
                 if job.finished_ns and job.response_ns > 0:
                     told = parts(job, thread, trace)
                     assert sum(part.duration_ns for part in told) <= job.response_ns
+
+
+def test_a_thread_has_the_priority_that_it_ran_at_most_often() -> None:
+    """As cyclictest's threads, which give theirs back at the end."""
+    log = job_log({}).replace("end\n", "11000000 n 0 7 7 120 0 tick\n11000001 i 0 7 0 0 0\nend\n")
+    thread = read(log, AMD64).threads[7]
+    assert (thread.priority, thread.policy) == (98, 2)

@@ -45,7 +45,7 @@ class Task(Table):
     thread: Word | None = None
     """The thread's name, as it is last; * is any letters. At least one of thread, priority, waits_at and nth."""
     priority: Fifo | None = None
-    """Its real-time priority; 0 for one without."""
+    """Its real-time priority, at which it ran most often; 0 for one without."""
     waits_at: Annotated[str, *matching(r"[a-z0-9_]{1,40}", "a system call's name, as 'clock_nanosleep'")] | None = None
     """The system call that releases it; the one where it waits most often when left out."""
     nth: Annotated[int, Strict(), Field(ge=1, le=4096)] | None = None

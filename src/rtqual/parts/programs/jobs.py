@@ -16,6 +16,8 @@ from rtqual.parts.programs.trace import Did, Point, Running, Step, Thread, Trace
 from rtqual.protocols.record.schema import LatePart
 
 _TIMER_THREADS = ("ktimers/", "ksoftirqd/")
+# Where the CPU was idle nobody was before it: it took the interrupt, and to come to the timer's thread or its own.
+_OF_IDLE = {"before": "irq", "timer": "switch", "thread": "switch"}
 _MOST_PARTS = 64  # of a job that are told one by one
 _SKIPPED = 1.5  # periods between two releases: one at least did not come
 
@@ -220,8 +222,8 @@ def timer_thread(job: Job, trace: Trace) -> Running | None:
 def parts(job: Job, thread: Thread, trace: Trace) -> list[LatePart]:
     """What the time from due to finished was, without a gap: they add up to the response time.
 
-    before: until its timer expired, or somebody woke it, with who ran; timer: the same where the timer expires in a
-    thread of the kernel, which others were before; thread: it could run, and another thread of as high a priority did;
+    before: until its timer expired, or somebody woke it, with who ran (irq: nobody did, so it was the timer's interrupt
+    itself); timer: the same where the timer expires in a thread of the kernel, which others were before; thread: it could run, and another thread of as high a priority did;
     sibling: the same by a thread of the same program, which no kernel mends; held: it could run, and one of a lower
     priority went on (preemption was off, or the kernel's softirqs ran in it); switch: it could run, and nobody else is
     known to have run; own: it ran; wait: it waited, at a system call of its own or for a lock in the kernel.
@@ -248,7 +250,8 @@ def _parts(job: Job, thread: Thread, trace: Trace) -> Iterator[LatePart]:
     def others(source: str, begin_ns: int, end_ns: int, cpu: int) -> Iterator[LatePart]:
         for begin, end, who in ran(trace.cpus.get(cpu, ()), begin_ns, end_ns):
             if who is None or who.tid in (0, thread.tid):
-                yield part("switch" if source == "thread" else source, begin, end, "")
+                idle = who is not None and who.tid == 0
+                yield part(_OF_IDLE[source] if idle else "switch" if source == "thread" else source, begin, end, "")
                 continue
             if source == "thread" and who.prio > thread.prio and thread.priority:
                 kind = "held"

@@ -6,6 +6,7 @@ of steps in the order of time.
 """
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -59,7 +60,8 @@ class Step(NamedTuple):
 
 @dataclass
 class Thread:
-    """A thread of the program; its name and priority are those it had last."""
+    """A thread of the program; its name is the one it had last, its priority the one that it came to run at most often:
+    some give theirs back at the end, and one that holds a lock is lent another's."""
 
     tid: int
     process: int
@@ -68,6 +70,7 @@ class Thread:
     prio: int = 0  # as the kernel counts: 99 less the real-time priority
     policy: int = 0
     steps: list[Step] = field(default_factory=list)
+    ran_at: Counter[tuple[int, int]] = field(default_factory=Counter)  # priority and policy -> how often it came to run
 
     @property
     def priority(self) -> int:
@@ -149,6 +152,8 @@ class _Reader:
     def whole(self) -> Trace:
         for thread in self.trace.threads.values():
             thread.steps.sort(key=lambda step: step.ns)
+            for (prio, policy), _ in thread.ran_at.most_common(1):
+                thread.prio, thread.policy = prio, policy
         for some in self.trace.cpus.values():
             some.sort(key=lambda running: running.ns)
         return self.trace
@@ -201,6 +206,7 @@ class _Reader:
         self.trace.untold += line.a == UNTOLD
         self._step(line, Did.RUNS)
         thread = self._thread(line.tid)
+        thread.ran_at[thread.prio, thread.policy] += 1
         self._on_cpu(line, thread.name, thread.prio)
 
     def _faults(self, line: _Line) -> None:
