@@ -222,11 +222,12 @@ def timer_thread(job: Job, trace: Trace) -> Running | None:
 def parts(job: Job, thread: Thread, trace: Trace) -> list[LatePart]:
     """What the time from due to finished was, without a gap: they add up to the response time.
 
-    before: until its timer expired, or somebody woke it, with who ran (irq: nobody did, so it was the timer's interrupt
-    itself); timer: the same where the timer expires in a thread of the kernel, which others were before; thread: it could run, and another thread of as high a priority did;
-    sibling: the same by a thread of the same program, which no kernel mends; held: it could run, and one of a lower
-    priority went on (preemption was off, or the kernel's softirqs ran in it); switch: it could run, and nobody else is
-    known to have run; own: it ran; wait: it waited, at a system call of its own or for a lock in the kernel.
+    before: until its timer expired, or somebody woke it, with who ran (irq: nobody did, so it was the timer's
+    interrupt itself); timer: the same where the timer expires in a thread of the kernel, which others were before;
+    thread: it could run, and another thread of as high a priority did; sibling: the same by a thread of the same
+    program, which no kernel mends; held: it could run, and one of a lower priority went on (preemption was off, or
+    the kernel's softirqs ran in it); switch: it could run, and nobody else is known to have run; own: it ran; wait:
+    it waited, at a system call of its own or for a lock in the kernel.
     """
     found = [*_joined(_parts(job, thread, trace))]
     if len(found) > _MOST_PARTS:
