@@ -86,6 +86,7 @@ def test_what_is_built_there_gets_its_compilers(repository: Path) -> None:
         ("rtqual-0.3.0-cp311-cp311-linux_x86_64.whl", "my missions/m.toml", "no such file"),
         ("git+https://example.org/$(id)", "my missions/m.toml", "can hold letters"),
         ("git+https://example.org/${{ secrets.A }}", "my missions/m.toml", "can hold letters"),
+        ("../rtqual-0.3.0-cp311-cp311-linux_x86_64.whl", "my missions/m.toml", "no such file"),
         (WHEEL, "../m.toml", "from the top folder"),
         (WHEEL, "/etc/passwd", "from the top folder"),
         (WHEEL, "none.toml", "none.toml"),
@@ -95,6 +96,14 @@ def test_what_a_job_could_not_do_is_refused(repository: Path, rtqual: str, missi
     with pytest.raises(BadInput, match=why):
         written("github", rtqual, mission)
     assert not (repository / ".github").exists()
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"tolerance": -1.0}, {"tolerance": float("nan")}, {"scale": "none"}, {"branch": "a;b"}]
+)
+def test_options_that_the_job_would_trip_over_are_refused(repository: Path, wrong: dict[str, Any]) -> None:
+    with pytest.raises(BadInput):
+        written("gitlab", **wrong)
 
 
 def test_a_folder_that_is_no_repository_is_refused(repository: Path) -> None:

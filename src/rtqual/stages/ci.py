@@ -97,7 +97,7 @@ def _source(where: str) -> tuple[str, str]:
         raise BadInput(f"--rtqual {where}: is for another Python than Debian 12's (cp311) and 13's (cp313)")
     if "://" in where:
         return f"rtqual{_EXTRAS} @ {where}", _DEBIANS[tag[1]]
-    if not Path(where).is_file() or Path(where).is_absolute():
+    if not Path(where).is_file() or Path(where).is_absolute() or ".." in Path(where).parts:
         raise BadInput(f"--rtqual {where}: there is no such file in the repository: write its path from the top folder")
     return f"./{Path(where).as_posix()}{_EXTRAS}", _DEBIANS[tag[1]]
 

@@ -17,10 +17,15 @@ def gate(
     baseline: Path, current: Path | None, *, tolerance_percent: float = 0.0, mission_only: bool, strict: bool
 ) -> Regressions:
     """Raises BadInput where there is nothing to judge, or it cannot be compared."""
-    if not 0 <= tolerance_percent < 100:
-        raise BadInput(f"--tolerance {tolerance_percent:g}: write a percentage from 0 to less than 100")
+    check_tolerance(tolerance_percent)
     before, after = _side(baseline), _side(current or _only_campaign(baseline))
     return regressions(before, after, tolerance=tolerance_percent / 100, mission_only=mission_only, strict=strict)
+
+
+def check_tolerance(percent: float) -> None:
+    """Raises BadInput for what no gate takes."""
+    if not 0 <= percent < 100:
+        raise BadInput(f"--tolerance {percent:g}: write a percentage from 0 to less than 100")
 
 
 def write_junit(found: Regressions, file: Path) -> None:

@@ -191,6 +191,20 @@ def test_what_is_no_package_for_the_processor_is_refused(folder: Path, tmp_path:
         kernel_in(deb, architecture="arm64")
 
 
+def test_a_package_without_a_configuration_takes_one(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "p/DEBIAN").mkdir(parents=True)
+    (tmp_path / "p/boot").mkdir()
+    (tmp_path / "p/boot/vmlinuz-6.6.1-theirs").write_bytes(bzimage(b"kernel"))
+    control = "Package: linux-image-u\nVersion: 1\nArchitecture: amd64\nMaintainer: T <t@t.example>\nDescription: k\n"
+    (tmp_path / "p/DEBIAN/control").write_text(control)
+    subprocess.run(["dpkg-deb", "--build", "p", "u.deb"], cwd=tmp_path, check=True, capture_output=True)
+    with pytest.raises(BadInput, match=r"holds no boot/config-6\.6\.1-theirs: name it by config"):
+        kernel_in(tmp_path / "u.deb")
+    (tmp_path / "own").write_text("CONFIG_MINE=y\n")
+    kernel = kernel_in(tmp_path / "u.deb", config=str(tmp_path / "own"))
+    assert (kernel.tree / "boot/config-6.6.1-theirs").read_text() == "CONFIG_MINE=y\n"
+
+
 LAID_OUT = """
 [mission]
 name = "kinds"

@@ -7,6 +7,7 @@ another kernel, and a record can be reproduced after the folder is gone.
 
 import hashlib
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from rtqual.base.apt import Package, fields_of, unpacked
@@ -55,7 +56,16 @@ def kernel_at(candidate: Candidate) -> Package:
     """Its files, laid out as in Debian's packages. Raises BadInput with the file that is missing or of another kind."""
     try:
         built = located(candidate)
-        return _of_package(candidate, built.image) if built.is_package else _kept(candidate.name, built)
+        if not built.is_package:
+            return _kept(candidate.name, built)
+        package = _of_package(candidate, built.image)
+        image, release = image_of(candidate.name, package)
+        if built.config:  # as Ubuntu's, whose image and modules are packages apart
+            return _kept(candidate.name, replace(built, image=image))
+        for file in (image, image.parent / f"config-{release}"):
+            if file.is_symlink() or not file.is_file():
+                raise BadInput(f'{built.image}: holds no boot/{file.name}: name it by config = "PATH"')
+        return package
     except OSError as error:
         raise BadInput(f"candidate {candidate.name}: {error.filename}: {error.strerror}") from None
     except BadInput as error:
@@ -81,12 +91,7 @@ def _of_package(candidate: Candidate, deb: Path) -> Package:
     wanted = candidate.architecture
     if wanted and said.get("Architecture") != wanted.name:
         raise BadInput(f"{deb}: is for {said.get('Architecture')}, and the candidate for {wanted.name}")
-    package = unpacked(deb, said.get("Package", ""), {"Version": said.get("Version", ""), **said})
-    image, release = image_of(candidate.name, package)
-    for file in (image, image.parent / f"config-{release}"):
-        if file.is_symlink() or not file.is_file():
-            raise BadInput(f"{deb}: holds no boot/{file.name}")
-    return package
+    return unpacked(deb, said.get("Package", ""), {"Version": said.get("Version", ""), **said})
 
 
 def _static(name: str, program: Path) -> Path:

@@ -49,7 +49,9 @@ def ci(
         The file; .github/workflows/rtqual.yml or .gitlab-ci.yml unless given. None is overwritten.
     """
     from rtqual.stages import ci as stage  # noqa: PLC0415 - slow to load
+    from rtqual.stages.gate import check_tolerance  # noqa: PLC0415
 
+    check_tolerance(tolerance)
     gate = [option for option, is_given in (("--mission-only", mission_only), ("--strict", strict)) if is_given]
     gate += [f"--tolerance {tolerance:g}"] if tolerance else []
     path = stage.write(stage.Wanted(server, mission, rtqual, scale, branch, tuple(gate)), out)

@@ -43,7 +43,10 @@ def main() -> None:
         _complain(str(error))
         code = error.exit_code
     except CycloptsError as error:
-        _complain(f"{str(error).rstrip('.')}; `{' '.join(['rtqual', *asked, '--help'])}` says what it takes")
+        # Of the commands there are it tells eight and dots.
+        wrong = str(error).partition(" Available commands:")[0].rstrip(".")
+        join = "" if wrong.endswith("?") else ";"
+        _complain(f"{wrong}{join} `{' '.join(['rtqual', *asked, '--help'])}` says what it takes")
         code = 2
     except ImportError as error:
         missing = error.__cause__ if isinstance(error.__cause__, ImportError) else error  # cyclopts' own, or as it is
