@@ -59,7 +59,9 @@ class Answered:
         return (head + data) + crc16(head + data).to_bytes(2, "big")
 
     def good(self, sent: bytes) -> list[bytes]:
-        """Accepted and completed; a ping gets its pong."""
+        """Accepted and completed; a ping gets its pong. One that is cut off gets nothing."""
+        if crc16(sent):
+            return []
         accepted = self.packet(1, 1, sent[:4])
         pong = [self.packet(17, 2)] if sent[7:9] == b"\x11\x01" else []
         return [accepted, *pong, self.packet(1, 7, sent[:4])]

@@ -36,6 +36,9 @@ class Dictionary(Protocol):
     @property
     def reports(self) -> Collection[str]: ...
 
+    def sample(self, command: str) -> Mapping[str, Any]:
+        """Return arguments that a command takes, the first or least of each. Raises Refused."""
+
     def fields(self, report: str) -> Collection[str]:
         """Return the names of a report's values; none where the dictionary does not tell."""
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Whose procedures `rtqual verify` plays: those of rtqual's own flight program, or those of a program of the user's."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -14,6 +14,7 @@ from rtqual.engine.dialogue.kept import Dialogues
 from rtqual.engine.dialogue.kept import kept as kept_dialogues
 from rtqual.engine.dialogue.language import Language, language_of
 from rtqual.engine.dialogue.load import load_procedures
+from rtqual.engine.dialogue.robust import robust
 from rtqual.engine.dictionary.definition import Definition
 from rtqual.engine.dictionary.definition import load as load_definition
 from rtqual.engine.mission import Mission
@@ -43,6 +44,10 @@ class Flown(Protocol):
     def dictionary(self) -> str:
         """The hash of its dictionary, of a program of the user's."""
 
+    @property
+    def untried(self) -> Mapping[str, str]:
+        """Telecommands that no procedure of a robustness campaign is made of, and why."""
+
     def kept(self) -> Procedures | Dialogues: ...
 
     def instruments(self, played: Sequence[Any]) -> list[tuple[Instrument, Parameters]]: ...
@@ -60,6 +65,7 @@ class OwnProgram:
     procedures: Sequence[Any]
     definition: Definition
     dictionary: str = ""
+    untried: Mapping[str, str] = field(default_factory=dict)
 
     def kept(self) -> Procedures:
         return Procedures(procedures={procedure.name: procedure for procedure in self.procedures})
@@ -83,6 +89,7 @@ class UsersProgram:
     mission: Mission
     procedures: Sequence[Any]
     language: Language
+    untried: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def dictionary(self) -> str:
@@ -105,12 +112,21 @@ class UsersProgram:
         return ()
 
 
-def flown(mission: Mission, verify: Verify) -> Flown:
-    """What [verify] names, with the procedures of its folder. Raises BadInput."""
+def flown(mission: Mission, verify: Verify, *, robustness: bool = False) -> Flown:
+    """What [verify] names, with the procedures of its folder, or those for every telecommand. Raises BadInput."""
     place = mission.path.parent if mission.path else Path()
+    if robustness and not verify.program:
+        raise BadInput(
+            "--robustness: is for a program of yours (docs/verify-yours.md); rtqual's own has procedures for it"
+        )
     if verify.program:
         try:
             language = language_of(verify, place)
+            if robustness:
+                made, why = robust(language)
+                if not made:
+                    raise BadInput(f"no telecommand can be made: {next(iter(why.values()), 'the dictionary has none')}")
+                return UsersProgram(mission, made, language, why)
         except BadInput as error:
             raise BadInput(f"{mission.path or mission.mission.name}: {error}") from None
         return UsersProgram(mission, load_procedures(place / verify.procedures, language), language)

@@ -17,6 +17,7 @@ from rtqual.engine.campaign import folder as kept
 from rtqual.engine.campaign.cell import Cell
 from rtqual.engine.campaign.lost import Lost
 from rtqual.engine.campaign.run import Campaign, Watcher
+from rtqual.engine.dialogue.robust import ROBUST
 from rtqual.engine.mission import Candidate, Mission, RootSystem
 from rtqual.engine.mission.explain import suggest
 from rtqual.engine.mission.load import verify_problems
@@ -33,8 +34,11 @@ from rtqual.reports.page.document import AS_USUAL, Printed
 from rtqual.reports.verification import Verified, open_by
 from rtqual.stages.flown import Flown, flown, flown_before
 
-SMOKE, FULL, SOAK = "smoke", "full", "soak"
-SCALES = (SMOKE, FULL)  # of procedures; SOAK has its segments, as many as fill its hours
+SMOKE, FULL, SOAK, ROBUSTNESS = "smoke", "full", "soak", "robustness"
+SCALES = (
+    SMOKE,
+    FULL,
+)  # of procedures; SOAK has its segments, as many as fill its hours; ROBUSTNESS procedures of its own
 
 
 @dataclass(frozen=True)
@@ -72,9 +76,9 @@ def plan(
     asked = {"candidate": candidate or mission.verify.candidate, "camera": Camera(camera or mission.verify.camera)}
     if (verify := mission.verify.model_copy(update=asked)) != mission.verify:
         return plan(_on(mission, verify), scale, only)
-    if scale not in (*SCALES, SOAK):
+    if scale not in (*SCALES, SOAK, ROBUSTNESS):
         raise BadInput(f"--scale {scale!r}: {suggest(scale, SCALES)}")
-    program = flown(mission, mission.verify)
+    program = flown(mission, mission.verify, robustness=scale == ROBUSTNESS)
     folder = (mission.path.parent if mission.path else Path()) / mission.verify.procedures
     procedures: Sequence[Described] = program.procedures
     names = [one.name for one in procedures]
@@ -94,7 +98,12 @@ def plan(
         raise BadInput(f"{folder}: no procedure is marked `soak = true`, as a segment of a soak")
     if not played:
         raise BadInput(f"{folder}: no procedure is marked `smoke = true`: mark one, or use --scale {FULL}")
-    return Plan(mission, mission.verify, program, played, scale)
+    return Plan(mission, _asking(mission.verify, scale), program, played, scale)
+
+
+def _asking(verify: Verify, scale: str) -> Verify:
+    """With what is asked at this scale."""
+    return verify.model_copy(update={"requirements": (ROBUST,)}) if scale == ROBUSTNESS else verify
 
 
 def _on(mission: Mission, verify: Verify) -> Mission:
@@ -108,7 +117,7 @@ def _on(mission: Mission, verify: Verify) -> Mission:
 def _is_of(procedure: Described, scale: str) -> bool:
     if procedure.soak or scale == SOAK:
         return procedure.soak and scale == SOAK
-    return scale == FULL or procedure.smoke
+    return scale in (FULL, ROBUSTNESS) or procedure.smoke
 
 
 def segments(asked: Plan, hours: float) -> int:
@@ -201,7 +210,7 @@ def _of(campaign: kept.Kept) -> Verified:
         raise BadInput(f"{mission.path}: keeps no procedures to judge by: run `rtqual verify` there again")
     failures = {group.instrument.removeprefix(PREFIX): why for group, why in result.failures.items()}
     program = flown_before(mission, mission.verify, result.procedures)
-    asked = Plan(mission, mission.verify, program, tuple(program.procedures), scale)
+    asked = Plan(mission, _asking(mission.verify, scale), program, tuple(program.procedures), scale)
     verified = judged(asked, result.records, failures, tuple(result.lost.values()))
     return replace(verified, digest=campaign.digest)
 

@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 
 from rtqual.base.errors import BadInput
+from rtqual.engine.dialogue.judge import judge
 from rtqual.engine.dialogue.kept import Dialogues, kept
+from rtqual.engine.dialogue.robust import robust
+from rtqual.engine.dialogue.script import compiled
 from support.heater import HEATER, Answered, Packets, judged, language, procedure, verify_of
 
 PING = '[[step]]\nat = "100 ms"\nsend = "PING"\n'
@@ -185,3 +188,26 @@ def test_a_campaign_is_judged_by_what_its_folder_keeps(tmp_path: Path) -> None:
             Dialogues.model_validate_json(text.replace("0-packets.toml", other)).language(
                 spoken.verify if other != "0-packets.tomk" else verify_of(format="xtce")
             )
+
+
+def test_every_telecommand_is_tried_and_a_program_that_no_longer_answers_fails() -> None:
+    spoken = language(verify_of(check=("ccsds-length", "crc16-ccitt")))  # what was sent at once is answered at once
+    made, why = robust(spoken)
+    assert [each.name for each in made] == ["robust-ping", "robust-mode", "robust-setpoint", "robust-nothing"]
+    assert why == {}
+    (ping, *_) = made
+    sent = [line.packet for line in compiled(ping, spoken) if line.packet]
+    assert len({packet for packet in sent[1:13] if len(packet) < 13}) == 12  # cut at each octet
+    assert judge(ping, Answered(ping, spoken).log(), spoken).passed
+    silent = Answered(ping, spoken)
+    silent.good = lambda sent: []  # type: ignore[method-assign] # noqa: ARG005
+    assert "at the end (PING): accepted: did not come" in judge(ping, silent.log(), spoken).why
+    with pytest.raises(BadInput, match="no closing telecommand"):
+        robust(language(verify_of(closing=())))
+
+
+def test_octets_of_which_nothing_is_asked_are_refused(tmp_path: Path) -> None:
+    raw = '[[step]]\nat = "100 ms"\nraw = "00"\nunanswered = true\n'
+    with pytest.raises(BadInput, match="has no answer that must come"):
+        procedure(tmp_path, raw)
+    assert procedure(tmp_path, raw, head='ends = "1 s"\ntolerant = true')

@@ -11,6 +11,7 @@ from rtqual.engine.dialogue.meaning import meant, preset
 from rtqual.engine.mission.language import Stage
 from rtqual.parts.dictionaries.spoken import FPRIME, Spoken
 from rtqual.protocols.dictionary import Encoded, Refused, Report
+from support.heater import language
 
 U32, U8 = ({"name": f"U{bits}", "kind": "integer", "size": bits, "signed": False} for bits in (32, 8))
 DICTIONARY = {
@@ -55,6 +56,14 @@ def test_an_event_answers_the_command_whose_opcode_it_repeats(fprime: Spoken) ->
     assert found.stage is Stage.ACCEPTED
     assert found.answers("Ref.d.NO_OP", fprime.encode("Ref.d.NO_OP", {}, {}))
     assert not found.answers("Ref.d.NO_OP", Encoded(b"", {"opcode": 0x501}))
+
+
+def test_a_sample_is_what_the_command_takes(fprime: Spoken) -> None:
+    assert fprime.sample("Ref.d.NO_OP") == {}
+    made = language()
+    for command in made.dictionary.commands:
+        made.encode(command, made.dictionary.sample(command), 0)
+    assert made.dictionary.sample("MODE") == {"mode": "OFF"}
 
 
 def test_an_event_without_a_row_is_one_by_its_severity(fprime: Spoken) -> None:

@@ -106,7 +106,11 @@ def judge(procedure: Procedure, log: str, language: Language, ended: str = "") -
     checks += [_forbidden(anchor, forbid, free, meets) for anchor, step in steps for forbid in step.forbid]
     checks += [_held(anchor, holds, meets) for anchor, step in steps for holds in step.is_]
     checks.sort(key=lambda check: {SETUP: -1, CLOSING: len(steps)}.get(check.step, check.step))
-    wrong = [*heard.wrong, *_answers(entries, lines, heard.got), *_unasked(procedure, free, language)]
+    wrong = [
+        *heard.wrong,
+        *_answers(entries, lines, heard.got),
+        *(() if procedure.tolerant else _unasked(procedure, free, language)),
+    ]
     if procedure.ends_program:
         wrong += [] if ended else ["the program still ran at the end, and was to end"]
     else:

@@ -145,7 +145,7 @@ class Step(Table):
     fault: Fault | None = None
     """Something that goes wrong, by intent."""
     unanswered: Annotated[bool, Strict()] = False
-    """Whether its telecommand has none of the answers that every other must have."""
+    """Whether its telecommand, or its octets, need no answer."""
     expect: tuple[Expect, ...] = ()
     """What must come. A telecommand must be accepted and completed unless this says otherwise, as far as the program
     has a word for that."""
@@ -164,11 +164,11 @@ class Step(Table):
             raise ValueError("does more than one thing; write one of send, raw and fault, the others as steps")
         if (self.times > 1) is not (self.every is not None):
             raise At("times", "and every belong together; write both or none")
-        if self.send is None and (self.args or self.damage or self.unanswered):
+        if self.send is None and (self.args or self.damage or (self.unanswered and not self.raw)):
             raise At("args" if self.args else "damage" if self.damage else "unanswered", "needs send")
         if not (self.send or self.raw or self.fault or self.asks):
             raise ValueError("does nothing and asks nothing; write send, raw, fault, expect or is")
-        if (self.raw or self.damage) and not self.asks:
+        if (self.raw or self.damage) and not self.asks and not self.unanswered:
             raise ValueError("sends what is damaged and says nothing of what follows; write expect or forbid")
         if self.send is None and any(match.answer for match in (*self.expect, *self.forbid)):
             raise At("expect", "an answer is to a telecommand; write send")
@@ -194,6 +194,9 @@ class Procedure(Table):
     """Whether it is a segment of a soak, which `--hours` plays one after the other; other scales leave it out."""
     allow: Annotated[tuple[Name, ...], Distinct] = ()
     """Severe events that may come without being expected."""
+    tolerant: Annotated[bool, Strict()] = False
+    """Whether refusals, failures and severe events may come without being expected: the program is only to go on and to
+    answer what ends every procedure."""
     ends_program: Annotated[bool, Strict()] = False
     """Whether the program is to end while it is played; else one that ends fails it."""
     ends: Within

@@ -62,9 +62,12 @@ def implied(language: Language) -> Iterator[tuple[Stage, int]]:
 
 
 def silent(procedure: Procedure, language: Language) -> Iterator[int]:
-    """The steps that would pass whatever happened: a telecommand without answers, of which nothing is asked."""
+    """The steps that would pass whatever happened: octets without answers, of which nothing is asked. A tolerant
+    procedure asks at its end."""
+    if procedure.tolerant and any(not telecommand.unanswered for telecommand in language.verify.closing):
+        return
     for number, step in enumerate(procedure.steps):
-        if step.send and not step.asks and (step.unanswered or not any(implied(language))):
+        if (step.send or step.raw) and not step.asks and (step.unanswered or not any(implied(language))):
             yield number
 
 

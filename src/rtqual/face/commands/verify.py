@@ -7,6 +7,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from rtqual.base.errors import BadInput
+from rtqual.base.words import clean
 from rtqual.engine.mission import load_mission
 from rtqual.face.commands.app import STDERR, STDOUT, Json, print_json
 
@@ -27,6 +28,7 @@ def verify(
     seeds: int = 1,
     hours: float | None = None,
     jobs: int = 2,
+    robustness: Annotated[bool, Parameter(negative="")] = False,
     run_programs: Annotated[bool, Parameter(negative="")] = False,
     as_json: Json = False,
 ) -> int:
@@ -55,6 +57,9 @@ def verify(
         A soak of so many hours on the board's clock, in segments; one that is missing is played by the next call.
     jobs
         Guests at a time, 1 or 2.
+    robustness
+        In place of the mission's procedures: every telecommand of the dictionary, whole, cut off at each octet, twice
+        and in a flood. The program is to go on and to answer.
     run_programs
         Let the program and the loads run that the mission brings, as they are now (docs/programs.md).
     """
@@ -68,13 +73,10 @@ def verify(
         raise BadInput(f"--jobs {jobs}: at most two guests run at a time; write 1 or 2")
     if not 1 <= seeds <= SEEDS_MOST:
         raise BadInput(f"--seeds {seeds}: write 1 to {SEEDS_MOST}")
-    if hours is not None:
-        if seeds != 1 or scale != stage.FULL or only:
-            raise BadInput("--hours: is a scale of its own; leave out --scale, --only and --seeds")
-        if not 0 < hours <= HOURS_MOST:
-            raise BadInput(f"--hours {hours:g}: write more than 0, and {HOURS_MOST:,} at most")
-        scale = stage.SOAK
+    scale = _scale(scale, hours, robustness=robustness, only=bool(only) or seeds != 1)
     asked = stage.plan(load_mission(mission), scale, only, candidate, camera)
+    for name, why in asked.flown.untried.items():
+        STDERR.print(clean(f"not tried: {name}: {why}"), markup=False, highlight=False, soft_wrap=True)
     if hours is not None:
         seeds = stage.segments(asked, hours)
     if list_:
@@ -99,3 +101,18 @@ def verify(
     else:
         print_verified(STDOUT, verified)
     return 3 if verified.unknown else 0 if verified.passed else 1
+
+
+def _scale(scale: str, hours: float | None, *, robustness: bool, only: bool) -> str:
+    """The scale, of which a soak and robustness are ones of their own. `only`: some procedures, or several seeds."""
+    from rtqual.stages.verify import FULL, ROBUSTNESS, SOAK  # noqa: PLC0415 - slow to load
+
+    if robustness and (hours is not None or scale != FULL):
+        raise BadInput("--robustness: is a scale of its own; leave out --scale and --hours")
+    if hours is None:
+        return ROBUSTNESS if robustness else scale
+    if scale != FULL or only:
+        raise BadInput("--hours: is a scale of its own; leave out --scale, --only and --seeds")
+    if not 0 < hours <= HOURS_MOST:
+        raise BadInput(f"--hours {hours:g}: write more than 0, and {HOURS_MOST:,} at most")
+    return SOAK

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A dictionary of any format as procedures are played by it (protocols/dictionary.py)."""
 
+import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -9,7 +10,18 @@ from typing import Any
 from rtqual.base.errors import BadInput
 from rtqual.engine.mission.explain import suggest
 from rtqual.parts.dictionaries import codec, formats
-from rtqual.parts.dictionaries.model import Dictionary, Field, Packet, Struct
+from rtqual.parts.dictionaries.model import (
+    MOST_COUNT,
+    MOST_DEPTH,
+    Array,
+    Dictionary,
+    Field,
+    Number,
+    Packet,
+    Struct,
+    Text,
+    Type,
+)
 from rtqual.protocols.dictionary import Encoded, Refused, Report
 
 _MOST_REPORTS = 1000  # in a packet
@@ -34,6 +46,13 @@ class Spoken:
     @property
     def reports(self) -> Collection[str]:
         return self._all.packets
+
+    def sample(self, command: str) -> Mapping[str, Any]:
+        known = self._all.commands[command]
+        if isinstance(known.fields, Refused):
+            raise known.fields
+        given = {*known.assigned, *known.defaults}
+        return {name: _sample(kind) for name, kind in known.arguments.items() if name not in given}
 
     def fields(self, report: str) -> Collection[str]:
         packet, found = self._all.packets.get(report), set[str]()
@@ -76,6 +95,29 @@ def _names(field: Field) -> Iterator[str]:
     yield field.name
     if isinstance(field.type, Struct):
         yield from (f"{field.name}/{member.name}" for member in field.type.members)
+
+
+def _sample(kind: Type | Refused, depth: int = 0) -> Any:
+    """The first or least value of a type."""
+    if isinstance(kind, Refused):
+        raise kind
+    if depth > MOST_DEPTH:
+        raise Refused("is nested too deep")
+    if kind.default is not None:
+        return kind.default
+    match kind:
+        case Number():
+            return next(iter(kind.labels.values())) if kind.labels else kind.least or 0
+        case Text():
+            octets = kind.bits // 8 if isinstance(kind.bits, int) else 0
+            return "" if kind.charset else bytes(octets)
+        case Array():
+            counts = kind.counts or ()
+            if not all(isinstance(count, int) for count in counts) or math.prod(map(int, counts)) > MOST_COUNT:  # type: ignore[arg-type]
+                raise Refused("an array whose size another field tells")
+            return [_sample(kind.of, depth + 1) for _ in range(math.prod(map(int, counts)) if counts else 0)]  # type: ignore[arg-type]
+        case Struct():
+            return {member.name: _sample(member.type, depth + 1) for member in kind.members}
 
 
 def _shared(packet: Packet) -> int | None:

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+"""Procedures for every telecommand of a dictionary, which name no program: whole, cut at each octet, twice, as a flood.
+
+What is asked: that the program still answers the telecommands that end every procedure, has not ended, and that all it
+says is whole. What becomes of a telecommand with made-up arguments nobody knows, so refusals are no fault.
+"""
+
+import re
+
+from rtqual.base.errors import BadInput
+from rtqual.engine.dialogue.language import Language
+from rtqual.engine.dialogue.model import Procedure, Step
+from rtqual.engine.mission.verify import SystemRequirement
+from rtqual.protocols.dictionary import Refused
+
+ROBUST = SystemRequirement(
+    id="RB-010",
+    text="Whatever comes of a telecommand, whole, cut off, twice or in a flood, the program goes on and answers.",
+)
+_PIECES = 48  # of a telecommand at most, so that a long one is cut at some of its octets
+_FLOOD = 50
+_MS = 10**6
+_BEGIN, _APART, _FLOOD_APART, _REST = 100 * _MS, 20 * _MS, 1 * _MS, 500 * _MS
+_MOST = 400  # telecommands; a folder keeps no more than 500 procedures
+
+
+def robust(language: Language) -> tuple[tuple[Procedure, ...], dict[str, str]]:
+    """Return a procedure a telecommand, and why others have none. Raises BadInput where none could fail."""
+    if not any(not telecommand.unanswered for telecommand in language.verify.closing):
+        raise BadInput(
+            "[verify] has no closing telecommand: without one nobody knows whether the program still answers"
+        )
+    made: dict[str, Procedure] = {}
+    why: dict[str, str] = {}
+    for command in list(language.dictionary.commands)[:_MOST]:
+        try:
+            arguments = language.dictionary.sample(command)
+            octets = language.encode(command, arguments, 0).octets
+        except Refused as refused:
+            why[command] = str(refused)
+            continue
+        name = f"robust-{re.sub(r'[^a-z0-9]+', '-', command.lower()).strip('-')}"
+        name = name if name not in made else f"{name}-{len(made)}"
+        made[name] = _procedure(command, dict(arguments), octets).named(name)
+    return tuple(made.values()), why
+
+
+def _procedure(command: str, arguments: dict[str, object], octets: bytes) -> Procedure:
+    every = max(len(octets) // _PIECES, 1)
+    whole = {"send": command, "args": arguments, "unanswered": True}
+    steps = [Step(at=_BEGIN, **whole)]
+    at = _BEGIN
+    for length in range(1, len(octets), every):
+        at += _APART
+        steps.append(Step(at=at, raw=octets[:length].hex(), unanswered=True))
+    at += _APART
+    steps += [Step(at=at, **whole), Step(at=at, send=command, args=arguments, damage="duplicate", unanswered=True)]
+    at += _APART
+    steps.append(Step(at=at, times=_FLOOD, every=_FLOOD_APART, **whole))
+    return Procedure(
+        title=f"{command}: whole, cut at {len(steps) - 4} places, twice, {_FLOOD} times in {_FLOOD} ms"[:200],
+        verifies=(ROBUST.id,),
+        tolerant=True,
+        ends=at + _FLOOD * _FLOOD_APART + _REST,
+        steps=tuple(steps),
+    )
