@@ -44,10 +44,11 @@ class Run:
     run_programs: Annotated[bool, Parameter(negative="")] = False
     as_json: Json = False
 
-    def load(self, mission: Path, scale: str) -> Mission:
+    def load(self, mission: Path, scale: str, begun: Callable[[Mission], Mission] = lambda whole: whole) -> Mission:
+        """`begun`: what a stage adds to a mission that does not have it."""
         if self.jobs not in (1, 2):
             raise BadInput(f"--jobs {self.jobs}: at most two guests run at a time; write 1 or 2")
-        loaded = load_mission(mission)
+        loaded = begun(load_mission(mission))
         loaded.scale(scale)
         return loaded
 

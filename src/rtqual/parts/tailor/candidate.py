@@ -48,6 +48,24 @@ def tailor(
 ) -> Tailored:
     """Resolve and build, from the cache where that was done before. `without`: in place of the whole removal list;
     `objects`: a folder of object files that a kernel like it left."""
+    tree, resolution = configured(name, wanted, needs, architecture, tell=tell, without=without)
+    # Kernels of the stepwise mode differ by little: each is built from the previous kernel's object files.
+    kept = objects or (kept_objects(tree) if wanted.restore else None)
+    watch = as_steps(tell, f"{name}: building")
+    built = build(tree, resolution.config_path.read_text(), watch=watch, kept_objects=kept)
+    return Tailored(tree, resolution, built)
+
+
+def configured(
+    name: str,
+    wanted: Tailor,
+    needs: Sequence[str],
+    architecture: Architecture,
+    *,
+    tell: Callable[[str], None] = lambda _: None,
+    without: Sequence[Removal] | None = None,
+) -> tuple[Tree, Resolution]:
+    """Resolve; as tailor() does first."""
     tell(f"{name}: the kernel's source")
     tree = source_of(wanted, architecture)
     staying = {*wanted.keep, *wanted.restore}
@@ -60,12 +78,7 @@ def tailor(
             f"they are {known}"
         )
     tell(f"{name}: its configuration")
-    resolution = _resolve(tree, (*needs, *wanted.needs), wanted, asked)
-    # Kernels of the stepwise mode differ by little: each is built from the previous kernel's object files.
-    kept = objects or (kept_objects(tree) if wanted.restore else None)
-    watch = as_steps(tell, f"{name}: building")
-    built = build(tree, resolution.config_path.read_text(), watch=watch, kept_objects=kept)
-    return Tailored(tree, resolution, built)
+    return tree, _resolve(tree, (*needs, *wanted.needs), wanted, asked)
 
 
 def kept_objects(tree: Tree, purpose: str = "") -> Path:

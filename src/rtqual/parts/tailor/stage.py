@@ -6,6 +6,7 @@ A tailored kernel is a candidate like any other, so this is `rtqual select` at a
 
 from dataclasses import replace
 
+from rtqual.base.architecture import AMD64, ARM64
 from rtqual.base.errors import BadInput
 from rtqual.engine.campaign import folder as kept
 from rtqual.engine.campaign.run import Campaign, Watcher
@@ -16,6 +17,15 @@ from rtqual.parts.tailor.trim.trimmed import TRIMS, Trims
 from rtqual.stages.select import Selection, conclude, run
 
 SCALE, STEPWISE = "tailor", "stepwise"
+_TAILORED = "tailored"
+# What a kernel is built for beyond a mission that does not say: the virtual board, and on ARM the Raspberry Pi.
+_NEEDS = {
+    AMD64: ("filesystems", "virtual-board", "test-modules", "resets"),
+    ARM64: ("filesystems", "virtual-board", "test-modules", "raspberry-pi"),
+}
+_WAKE_UPS = Plan(
+    instruments=("cyclictest",), loads=("none", "hackbench"), runs=10, parameters={"cyclictest": {"cycles": 1_000}}
+)
 
 
 def tailor(campaign: Campaign, watcher: Watcher, *, trimming: bool = False) -> Selection:
@@ -35,6 +45,26 @@ def tailor(campaign: Campaign, watcher: Watcher, *, trimming: bool = False) -> S
         result = replace(ended.result, annexes={**ended.result.annexes, TRIMS.file: trims})
         digest = kept.keep(folder, content, scale, result)
         return conclude(replace(ended, result=result, digest=digest), folder)
+
+
+def begun(mission: Mission) -> Mission:
+    """The mission itself; or where no candidate is tailored, with one beside its first kernel of Debian's, at SCALE."""
+    if any(candidate.tailor for candidate in mission.candidates):
+        return mission
+    base = next((one for one in mission.candidates if one.package and one.architecture in _NEEDS), None)
+    if base is None or base.architecture is None:
+        return mission  # check() says what is missing
+    wanted = Tailor.model_validate(
+        {"architecture": base.architecture.name, "needs": _NEEDS[base.architecture], "baseline": base.name}
+    )
+    candidate = Candidate(name=_TAILORED, title="Tailored to the mission", tailor=wanted)
+    wake_ups = _WAKE_UPS.model_copy(update={"candidates": (base.name, _TAILORED)})
+    sizes = Plan(candidates=(base.name, _TAILORED), instruments=("footprint",), runs=1)
+    changed = {
+        "candidates": (*mission.candidates, candidate),
+        "scales": {SCALE: Scale(plan=(wake_ups, sizes)), **mission.scales},
+    }
+    return mission.model_copy(update=changed).derived_from(mission)
 
 
 def check(mission: Mission, scale: str) -> None:
@@ -74,10 +104,7 @@ def step_by_step(mission: Mission, scale: str = SCALE) -> Mission:
         steps.append(Candidate(name=name, title=title, boot=candidate.boot, tailor=wanted))
         before = name
     measured = (*([base] if base else []), *(step.name for step in steps))
-    wake_ups = Plan(
-        candidates=measured, instruments=("cyclictest",), loads=("none", "hackbench"), runs=10,
-        parameters={"cyclictest": {"cycles": 1_000}},
-    )  # fmt: skip
+    wake_ups = _WAKE_UPS.model_copy(update={"candidates": measured})
     plans = Scale(plan=(wake_ups, Plan(candidates=measured, instruments=("footprint",), runs=1)))
     changed = {"candidates": (*mission.candidates, *steps), "scales": {**mission.scales, STEPWISE: plans}}
     return mission.model_copy(update=changed).derived_from(mission)

@@ -26,9 +26,9 @@ cd {folder} || exit 1
 rm -rf /run/result /run/memory
 mkdir -p /run/result /run/memory
 tries=0
-while [ ! -e /run/rest ] && [ $tries -lt {rest_s}0 ]; do # until then the candidate tells whether it has come to rest
+while [ ! -e /run/rest ] && [ $tries -lt {rest_s} ]; do # until then the candidate tells whether it has come to rest
 	tries=$((tries + 1))
-	usleep 100000
+	sleep 1 # a process each: ten a second would themselves be no rest on a slow board
 done
 {mount}
 {before}

@@ -252,7 +252,7 @@ def _compile(tree: Tree, objects: Path, config: str, log: Path, watch: Watch, *,
         word for word in tree.command(objects, *targets, variables=_variables(tree, ccache=ccache)) if word != "-s"
     ]
     command.insert(1, f"-j{jobs}")
-    about = _expected(config)
+    about = expected(config)
     done, started = 0, time.monotonic()
     with log.open("w", buffering=1) as kept, _started(command, tree.environment(_environment())) as process:
         assert process.stdout is not None, "a pipe"  # noqa: S101
@@ -302,7 +302,7 @@ def _started(command: list[str], environment: Mapping[str, str]) -> Iterator[sub
             process.wait()
 
 
-def _expected(config: str) -> int:
+def expected(config: str) -> int:
     """About how many files a configuration compiles: as many for each symbol as the last build of all did."""
     symbols = sum(value in ("y", "m") for value in parse(config, "the configuration").values())
     kept = sorted((cache_dir() / "kernels").glob("*/built"), key=lambda path: path.stat().st_mtime)
