@@ -63,6 +63,18 @@ def test_nothing_runs_until_the_user_lets_it(mission: Path) -> None:
         trusted.require_record(one, "record")
 
 
+def test_a_folders_name_lets_nothing_run(mission: Path) -> None:
+    """One that somebody sent may hold a line's end and a hash of his own."""
+    first, *others = _inputs(mission)
+    named = mission.parent / f"x\n{trusted._hash(others[-1])} y"
+    trusted.require([first], "own.toml", named, lets=True)
+    assert trusted.folder_of(first) is None
+    with pytest.raises(BadInput, match="--run-programs"):
+        trusted.require(others[-1:], "own.toml", named)
+    trusted.require([first], "own.toml", mission.parent)
+    assert trusted.folder_of(first) == mission.parent
+
+
 @pytest.mark.parametrize(
     "change",
     [

@@ -38,12 +38,13 @@ def require(every: Iterable[Inputs], where: str, folder: Path, *, lets: bool = F
     wanted = {_hash(inputs): own_code(inputs) for inputs in every if own_code(inputs)}
     if not wanted:
         return
-    known, folder = _known(), folder.absolute()
+    known, lies_in = _known(), str(folder.absolute())
+    lies_in = lies_in if lies_in.isprintable() else ""  # a line of the file holds one hash
     new = {sha256: name for sha256, name in wanted.items() if sha256 not in known}
     if new and not lets:
         names = listed(list(dict.fromkeys(new.values())))
         raise BadInput(f"{where}: runs programs that are not rtqual's ({names}): {_LETS}")
-    _note({sha256: name for sha256, name in wanted.items() if known.get(sha256) != str(folder)}, folder)
+    _note({sha256: name for sha256, name in wanted.items() if known.get(sha256) != lies_in}, lies_in)
 
 
 def require_record(inputs: Inputs, where: str) -> None:
@@ -77,7 +78,7 @@ def _known() -> dict[str, str]:
         raise RunFailed(f"{_file()}: cannot be read ({error}): delete it") from None
 
 
-def _note(new: dict[str, str], folder: Path) -> None:
+def _note(new: dict[str, str], folder: str) -> None:
     if not new:
         return
     file = _file()
