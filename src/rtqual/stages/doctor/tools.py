@@ -2,11 +2,13 @@
 """What rtqual runs and loads: Debian's packages, QEMU, the programs, Python's libraries."""
 
 import importlib
+import io
 import os
 import platform
 import re
 import shutil
 from collections.abc import Collection, Iterator
+from contextlib import redirect_stdout
 from importlib.util import find_spec
 
 from rtqual.base.apt import KERNELS, names
@@ -260,10 +262,14 @@ def _libraries() -> Check:
 
 
 def _pango() -> Check:
-    """Loading WeasyPrint loads Pango; the demo ends with a PDF, so it fails without."""
+    """Loading WeasyPrint loads Pango; the demo ends with a PDF, so it fails without.
+
+    What it prints then is not ours: a shell reads what `--install` prints, and a program what `--json` does.
+    """
     name, matters = "Pango", "the PDF report"
     try:
-        importlib.import_module("weasyprint")
+        with redirect_stdout(io.StringIO()):
+            importlib.import_module("weasyprint")
     except ModuleNotFoundError:
         return Check(name, "missing", "not tried: weasyprint is missing", matters, demo=True)
     except (ImportError, OSError) as error:
