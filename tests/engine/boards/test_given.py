@@ -157,6 +157,7 @@ def test_a_configuration_without_end_is_not_read() -> None:
         (bzimage(b"kernel"), "does not carry its configuration"),
         (bzimage(b"kernel", b"../../etc"), "holds no kernel release"),
         (b"HdrS", "holds no kernel release"),
+        (bzimage(b"kernel")[:0x206], "holds no kernel release"),
     ],
 )
 def test_an_image_that_does_not_tell_is_refused(folder: Path, tmp_path: Path, content: bytes, why: str) -> None:

@@ -79,7 +79,7 @@ def read(built: Built) -> tuple[bytes, bytes, str]:
 
 def release_in(image: bytes) -> bytes:
     """What `uname -r` will print; empty where the image does not tell it."""
-    if image[_MAGIC_AT : _MAGIC_AT + 4] == _MAGIC:
+    if image[_MAGIC_AT : _MAGIC_AT + 4] == _MAGIC and len(image) >= _RELEASE_AT + 2:
         at: int = struct.unpack_from("<H", image, _RELEASE_AT)[0] + 0x200
         return image[at : at + 128].partition(b"\0")[0].partition(b" ")[0]
     found = _TOLD.search(_plain(image))
