@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """`rtqual ci`: a file that a server takes, for a repository that is not rtqual's. test_dist.py runs its steps."""
 
+import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -126,3 +128,14 @@ def test_doctor_names_what_a_mission_needs_and_this_machine_lacks(
     assert "apt-get install --yes --no-install-recommends " in line
     assert {"qemu-system-x86", "cpio", "kmod", "e2fsprogs"} < {*line.split()}
     assert not {"stress-ng", "gcc-arm-none-eabi", "maven", "bison"} & {*line.split()}  # guests bring their own
+
+
+def test_a_kernel_that_apt_does_not_know_leaves_its_telling_to_rtqual(repository: Path) -> None:
+    (repository / "typo.toml").write_text(GOOD.replace("linux-image-rt-amd64", "linux-image-rtt-amd64"))
+    (step,) = [step for step in written("github", mission="typo.toml")["steps"] if step.get("id") == "key"]
+    for name, script in (("rtqual", "echo 0.3.0"), ("apt-cache", "exit 100")):
+        (repository / name).write_text(f"#!/bin/sh\n{script}\n")
+        (repository / name).chmod(0o755)
+    env = {"PATH": f"{repository}:/usr/bin:/bin", "MISSION": "typo.toml", "GITHUB_OUTPUT": "told"}
+    subprocess.run(["bash", "-eo", "pipefail", "-c", step["run"]], env=env, check=True)
+    assert re.fullmatch(r"key=[0-9a-f]{32}\n", (repository / "told").read_text())
