@@ -38,7 +38,7 @@ def test_a_command_is_encoded_sealed_and_a_packet_decoded(rtqual: Run, xtce: Pat
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("encode", "/SAT/SET_LEVEl", "d.xml", "--format", "xtce"), "there is /SAT/SET_LEVEL"),
+        (("encode", "/SAT/SET_LEVEl", "d.xml", "--format", "xtce"), "did you mean '/SAT/SET_LEVEL'"),
         (("encode", "/SAT/SET_LEVEL", "d.xml", "--format", "xtce", "--set", "level"), "write NAME=VALUE"),
         (("encode", "/SAT/SET_LEVEL", "d.xml", *GIVEN, "--set", "other=1"), "there is no argument other"),
         (("encode", "/SAT/SET_LEVEL", "d.xml", *GIVEN, "--seal", "md5"), "there is no seal"),

@@ -238,7 +238,7 @@ def test_a_folder_without_tables_is_one_line(tmp_path: Path, make: Any) -> None:
 
 
 def test_a_format_that_is_not_there_and_names_where_none_are_open_are_one_line(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="there is fprime, xtce, cosmos, scos"):
+    with pytest.raises(BadInput, match="there is fprime, xtce, cosmos, table, scos"):
         read("eds", [tmp_path], {})
     with pytest.raises(BadInput, match="no names"):
         read("xtce", [tmp_path], {"a": "b"})
