@@ -10,5 +10,5 @@ make/        the build
 lint/        settings that cost latency
 trim/        what a scenario showed no use of
 headers.py   what modules are built against; feasible.py: what of a kernel cannot be had together
-account.py   how a tailored kernel came to be
+account.py   how a tailored kernel came to be; until.py: stops before the end
 """
