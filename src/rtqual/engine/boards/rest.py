@@ -41,7 +41,7 @@ def _systemd() -> str:
         return ""
     command = (tool, "list-jobs", "--no-legend", "--no-pager", "--plain")
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_ANSWER_S)
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False, timeout=_ANSWER_S)
     except subprocess.TimeoutExpired:
         return "systemd, which does not answer"
     fields = [line.split() for line in done.stdout.splitlines()]
