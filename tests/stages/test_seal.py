@@ -155,6 +155,8 @@ def test_every_line_of_the_signers_is_tried_and_a_pattern_names_nobody(folder: P
     signers.write_text(f'carol@x valid-before="20200101" {public}\n')
     with pytest.raises(BadInput, match="nobody in"):
         verify_seal(folder, signers)
+    with pytest.raises(BadInput, match="/dev/zero: holds more than 1,048,576 bytes"):
+        verify_seal(folder, Path("/dev/zero"))
 
 
 def test_while_another_rtqual_works_in_a_folder_it_is_not_sealed(folder: Path, key: Path) -> None:

@@ -26,6 +26,7 @@ SEAL = f"{kept.CAMPAIGN}.sig"
 _NAMESPACE = "rtqual"  # a signature for another purpose is none here
 _OWN = (kept.CAMPAIGN, SEAL, kept.LOCK)
 _WAYS = tuple(Printed(annex, archive) for archive, annex in product((False, True), repeat=2))  # to print a PDF
+_MOST_SIGNERS_B = 1 << 20
 _PATTERN = re.compile(r"[*?!]")
 
 
@@ -154,14 +155,17 @@ def _anew(folder: Path, campaign: kept.Kept, formats: Sequence[str], printed: Pr
 def _who(folder: Path, place: Path, signature: bytes, content: bytes, signers: Path) -> str:
     """Each line of the file is tried by itself, for ssh-keygen looks no further than the first one with the key."""
     try:
-        lines = signers.read_text(errors="replace").splitlines()
+        with signers.open("rb") as file:
+            told = file.read(_MOST_SIGNERS_B + 1)
     except OSError as error:
         raise BadInput(f"--verify {signers}: cannot be read: {error.strerror}") from None
+    if len(told) > _MOST_SIGNERS_B:
+        raise BadInput(f"--verify {signers}: holds more than {_MOST_SIGNERS_B:,} bytes: name those alone who may seal")
     (place / "signature").write_bytes(signature)
     names: list[str] = []
     fields: list[str] = []
     refused = ""
-    for line in lines:
+    for line in told.decode(errors="replace").splitlines():
         (place / "signers").write_text(f"{line}\n")
         by = ["-s", str(place / "signature"), "-f", str(place / "signers")]
         allowed, _ = _said(["find-principals", *by], b"")
