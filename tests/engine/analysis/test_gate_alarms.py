@@ -71,9 +71,16 @@ def redrawn(folders: Sequence[Path], runs: int = RUNS) -> Iterator[tuple[bool, i
         both: list[list[Record]] = [[], []]
         for members, order in zip(cells, orders, strict=True):
             taken = [members[place] for place in order[2 * runs * job : 2 * runs * (job + 1)]]
-            both[0] += map(_otherwise, taken[:runs])
-            both[1] += taken[runs:]
+            for side_of, part in zip(both, (taken[:runs], taken[runs:]), strict=True):
+                side_of += [_seeded(one, number) for number, one in enumerate(part)]
+        both[0] = [*map(_otherwise, both[0])]
         yield red(*both)
+
+
+def _seeded(one: Record, seed: int) -> Record:
+    """As the run of that seed: without a seed in common nothing is judged."""
+    inputs = one.inputs.model_copy(update={"seed": seed})
+    return replace(one, manifest=one.manifest.model_copy(update={"inputs": inputs}))
 
 
 def _otherwise(one: Record) -> Record:

@@ -53,8 +53,12 @@ def plan(mission: Mission, scale: str, runs: Mapping[PlannedCell, int] | None = 
 
 
 def _boot(place: Row, run: int, boots: int) -> int:
-    """By turns, two runs each: every second run begins later (engine/boards/virtual.py)."""
-    return run // 2 % boots if place.repeats and place.starts is Starts.KERNEL else 0
+    return _turn(run, boots) if place.repeats and place.starts is Starts.KERNEL else 0
+
+
+def _turn(run: int, boots: int) -> int:
+    """Each round another way: every second run begins later (engine/boards/virtual.py), of each boot."""
+    return (run + run // boots) % boots
 
 
 def _parameters(mission: Mission, scale: str, name: str, part: Plan) -> Parameters:
