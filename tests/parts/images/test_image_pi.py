@@ -127,6 +127,5 @@ def test_a_card_measures_two_kernels_on_an_emulated_raspberry_pi(rtqual: Run, tm
     records = [read(path).manifest for path in Store(out / "records").paths()]
     for record in records:
         assert record.timing == "real" and record.provenance.facts["connection"] == "card"
-        assert not any("come to rest" in problem for problem in record.problems), "it has random numbers above all"
         assert ("PREEMPT_RT" in (record.provenance.kernel or "")) == (record.inputs.candidate == "debian-rt")
     assert {record.inputs.candidate for record in records} == {"debian", "debian-rt"}

@@ -37,24 +37,25 @@ def tailor(
     trim
         Then watch which of the kernel's code the scale's runs use, and try what could go too (docs/trim.md).
     until
-        No further than the kernel's configuration, or its Debian package; into --out, and nothing is measured.
+        No further than the kernel's configuration, or its Debian package; into --out, and nothing is measured. With
+        --dry-run: what will be in, and how long a build takes.
     """
     from rtqual.parts.tailor import stage  # noqa: PLC0415 - the libraries behind it are slow to load
 
     if trim and stepwise:
         raise BadInput("--trim and --stepwise: the one begins with what the other ends with; give one")
-    loaded = run.load(mission, scale, stage.begun)
+    if until and (trim or stepwise):
+        raise BadInput("--until: ends before anything is measured, which --trim and --stepwise do; give one")
+    loaded = run.load(mission, scale, partial(stage.begun, scale=scale))
     stage.check(loaded, scale)
-    if until or run.dry_run:
-        _until(loaded, scale, until, run)
-        if until or run.as_json:
-            return 0
+    if until:
+        return _until(loaded, scale, until, run)
     if stepwise:
         loaded, scale = stage.step_by_step(loaded, scale), stage.STEPWISE
     return run.of(partial(stage.tailor, trimming=trim), loaded, scale)
 
 
-def _until(mission: Mission, scale: str, until: str | None, run: Run) -> None:
+def _until(mission: Mission, scale: str, until: str, run: Run) -> int:
     from rtqual.parts.tailor import stage  # noqa: PLC0415
     from rtqual.parts.tailor import until as stops  # noqa: PLC0415
 
@@ -68,6 +69,7 @@ def _until(mission: Mission, scale: str, until: str | None, run: Run) -> None:
         made, lines = [*found], [line for one in found for line in stops.configured_lines(one)]
     if run.as_json:
         print_json({"kernels": [plain(one) for one in made]})
-        return
+        return 0
     for line in lines:
         LITERAL.print(line, soft_wrap=True, highlight=False)
+    return 0

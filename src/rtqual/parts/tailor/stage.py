@@ -47,9 +47,9 @@ def tailor(campaign: Campaign, watcher: Watcher, *, trimming: bool = False) -> S
         return conclude(replace(ended, result=result, digest=digest), folder)
 
 
-def begun(mission: Mission) -> Mission:
+def begun(mission: Mission, scale: str = SCALE) -> Mission:
     """The mission itself; or where no candidate is tailored, with one beside its first kernel of Debian's, at SCALE."""
-    if any(candidate.tailor for candidate in mission.candidates):
+    if scale != SCALE or any(candidate.tailor for candidate in mission.candidates):
         return mission
     base = next((one for one in mission.candidates if one.package and one.architecture in _NEEDS), None)
     if base is None or base.architecture is None:

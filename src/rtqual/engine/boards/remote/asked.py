@@ -10,7 +10,7 @@ from pathlib import Path
 from rtqual.base.architecture import AMD64, ARM64, Architecture
 from rtqual.base.errors import RunFailed
 from rtqual.base.scratch import scratch
-from rtqual.base.words import whole
+from rtqual.base.words import clean, whole
 from rtqual.engine.boards.remote import truth
 from rtqual.engine.boards.remote.link import Ssh
 from rtqual.engine.boards.remote.settings import Settings
@@ -48,7 +48,7 @@ def ask(ssh: str, user: str, host: str, port: int, identity: Path | None = None)
     processor = told.get("processor", "")
     if processor not in _PROCESSORS:
         raise RunFailed(
-            f"{ssh}: its processor is {processor or 'unknown'}; boards with {' or '.join(_PROCESSORS)} are measured"
+            f"{ssh}: its processor is {clean(processor[:40]) or 'unknown'}; {' and '.join(_PROCESSORS)} are measured"
         )
     model = _slug(told.get("machine", ""))
     found = [name for name in _LOADERS if told.get(name)]
@@ -77,7 +77,12 @@ def _script(settings: Settings) -> str:
 
 def _host_key(host: str, port: int) -> str:
     command = ["ssh-keyscan", "-T", str(_KEYSCAN_S), "-p", str(port), host]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=10 * _KEYSCAN_S)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=10 * _KEYSCAN_S)
+    except FileNotFoundError:
+        raise RunFailed("ssh-keyscan is missing: `apt-get install openssh-client`") from None
+    except subprocess.TimeoutExpired:
+        raise RunFailed(f"{host}:{port} did not show its host key within {10 * _KEYSCAN_S} s") from None
     keys = {fields[1]: " ".join(fields[1:3]) for line in done.stdout.splitlines() if len(fields := line.split()) >= 3}
     if key := next((keys[kind] for kind in _KINDS if kind in keys), ""):
         return key

@@ -18,12 +18,13 @@ _TIMEOUT_S = 1800.0
 
 def boot(card: Card) -> pi.Tried:
     """Let a copy of the card measure its first cell. Raises RunFailed where it does not."""
+    emulator = pi.version()  # says how to install it where it is missing
     with scratch() as folder:
         held = folder / "card"
         shutil.copyfile(card.path, held)
         for _ in starts(held, folder, 1):
             pass
-    return pi.Tried(pi.MACHINE, pi.version(), ("console", "SD card", "a first cell"), ())
+    return pi.Tried(pi.MACHINE, emulator, ("console", "SD card", "a first cell"), ())
 
 
 def starts(card: Path, folder: Path, enough: int, *, off: bool = False) -> Iterator[str]:
