@@ -62,7 +62,7 @@ def recorded(run: Run, folder: Path) -> Path:
     """Its record, of seed 1."""
     outcome = run.board.run(run.job, seed=1, timeout_s=300)
     measured = run.instrument.read(run.parameters, outcome, cpus=run.cpus)
-    assert measured.problems == ()
+    assert measured.problems == (), measured.problems
     inputs = Inputs(
         candidate="late", instrument=run.instrument.name, load="none", board=run.board_name, cpus=run.cpus, seed=1,
         parameters=run.parameters.model_dump(mode="json"), job=run.job.as_inputs(), artefacts=run.board.artefacts(),

@@ -91,7 +91,8 @@ def on_two(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Explained]:
     if not emulator_for(AMD64).version().startswith("7.2."):
         pytest.skip("SEVERAL CPUS ARE NOT EXPLAINED: with QEMU 10 and kernel 6.12 no reading of the clock is seen")
     guest = LateGuest(tmp_path_factory.mktemp("late-on-two"), cpus=2)
-    records = {"irqs": guest.record("irqs", load="hackbench")}
+    long = CyclictestParameters(cycles=200)  # until the agent has looked at both threads
+    records = {"irqs": guest.record("irqs", parameters=long, load="hackbench")}
     return dict(zip(records, explain({path: Asked(worst=4) for path in records.values()}), strict=True))
 
 

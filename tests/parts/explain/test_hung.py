@@ -39,7 +39,7 @@ def lost(folder: Path, name: str, command: str) -> Path:
     cell = campaign.cells[0]
     campaign.ready(cell)
     inputs = campaign.inputs(cell)
-    require([inputs], "here", lets=True)
+    require([inputs], "here", folder, lets=True)
     run = campaign.name(cell, inputs)
     begun(campaign.folder, run, inputs, 0)
     ended(campaign.folder, run, "it hung and was ended at its deadline", died=True)
