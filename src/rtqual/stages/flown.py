@@ -101,7 +101,7 @@ class UsersProgram:
 
     def instruments(self, played: Sequence[Any]) -> list[tuple[Instrument, Parameters]]:
         make = keyed("verified", "program", "[verify] of a program")
-        program = next(one for one in self.mission.programs if one.name == self.language.verify.program)
+        program = next(program for program in self.mission.programs if program.name == self.language.verify.program)
         parameters = own_parameters(self.mission, program)
         return [(instrument, parameters) for instrument in make(played, self.language)]
 

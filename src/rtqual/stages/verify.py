@@ -81,7 +81,7 @@ def plan(
     program = flown(mission, mission.verify, robustness=scale == ROBUSTNESS)
     folder = (mission.path.parent if mission.path else Path()) / mission.verify.procedures
     procedures: Sequence[Described] = program.procedures
-    names = [one.name for one in procedures]
+    names = [procedure.name for procedure in procedures]
     for name in only:
         if name not in names:
             raise BadInput(f"--only {name!r}: there is no such procedure in {folder}; {suggest(name, names)}")
@@ -92,7 +92,9 @@ def plan(
                 f"--only {procedure.name}: resets and peers are played on the virtual board only, not on {board}"
             )
     played = tuple(
-        one for one in procedures if (one.name in only if only else _is_of(one, scale)) and not (board and one.emulated)
+        procedure
+        for procedure in procedures
+        if (procedure.name in only if only else _is_of(procedure, scale)) and not (board and procedure.emulated)
     )
     if not played and scale == SOAK:
         raise BadInput(f"{folder}: no procedure is marked `soak = true`, as a segment of a soak")

@@ -29,9 +29,9 @@ class ReplayBoard(Board):
     def _runs(self) -> list[tuple[Path, Manifest]]:
         """Of the candidate, without the repeats that only test a clock."""
         every = [(path, read_manifest(path)) for path in self._held.records]
-        held = [(path, one) for path, one in every if one.inputs.candidate == self._candidate and not one.repeat]
+        held = [(path, run) for path, run in every if run.inputs.candidate == self._candidate and not run.repeat]
         if not held:
-            names = ", ".join(sorted({one.inputs.candidate for _, one in every})) or "none"
+            names = ", ".join(sorted({taken.inputs.candidate for _, taken in every})) or "none"
             raise BadInput(f"{self._folder}: no records of candidate {self._candidate!r} there; it has {names}")
         for path, manifest in held:
             if manifest.inputs.board != self._of:

@@ -215,7 +215,7 @@ class _Meets:
 
     def __init__(self, got: Sequence[Got]) -> None:
         self.got = got
-        self._places = [one.place for one in got]
+        self._places = [arrival.place for arrival in got]
         self._before: dict[int, Report] = {}  # number of a report -> that of its name before
         last: dict[str, Report] = {}
         for number, each in enumerate(got):
@@ -292,12 +292,12 @@ def _expected(asked: Iterable[tuple[_Anchor, Expect]], meets: _Meets) -> tuple[l
     claimed: set[int] = set()
     every = list(asked)
     due = [_Due(anchor, expect, anchor.at_ns) for anchor, expect in every if not expect.since]
-    served = assigned([meets.in_time(one) for one in due])
-    for number, one in enumerate(due):
+    served = assigned([meets.in_time(wanted) for wanted in due])
+    for number, wanted in enumerate(due):
         got = meets.got[served[number]] if number in served else None
-        if got and one.expect.answer:
-            came[one.anchor.place, one.expect.answer] = got.at_ns
-        checks.append(_check(one, got, meets))
+        if got and wanted.expect.answer:
+            came[wanted.anchor.place, wanted.expect.answer] = got.at_ns
+        checks.append(_check(wanted, got, meets))
     claimed |= set(served.values())
     between: list[_Due] = []
     for anchor, expect in every:
@@ -309,8 +309,8 @@ def _expected(asked: Iterable[tuple[_Anchor, Expect]], meets: _Meets) -> tuple[l
             checks.append(Check(anchor.step, anchor.action, expect.said, passed=False, detail=why))
         else:
             between.append(_Due(anchor, expect, since_ns))
-    served = assigned([(n for n in meets.in_time(one) if n not in claimed) for one in between])
-    checks += [_check(one, meets.got[served[n]] if n in served else None, meets) for n, one in enumerate(between)]
+    served = assigned([(n for n in meets.in_time(wanted) if n not in claimed) for wanted in between])
+    checks += [_check(wanted, meets.got[served[n]] if n in served else None, meets) for n, wanted in enumerate(between)]
     return checks, claimed | set(served.values())
 
 
@@ -345,15 +345,15 @@ def _answers(entries: Sequence[Entry], lines: Sequence[Said], got: Sequence[Got]
     answered twice. Where the program does not tell which it means, all that may be meant are counted together."""
     sent = [(place, lines[entry.line]) for place, entry in enumerate(entries) if entry.what is What.SENT]
     seen: Counter[object] = Counter()
-    for one in got:
-        meant = one.meant
+    for arrival in got:
+        meant = arrival.meant
         if meant is None or meant.stage is None or meant.stage is Stage.PROGRESS:
             continue
-        of = [line for place, line in sent if place < one.place and meant.answers(line.command, line.encoded)]
+        of = [line for place, line in sent if place < arrival.place and meant.answers(line.command, line.encoded)]
         life = next((stages for stages in (BEGINS, ENDS) if meant.stage in stages), (meant.stage,))
         key = (life, meant.app, repr(meant.token))
         seen[key] += 1
-        told = f"at {one.at_ns} ns came {one.report.name}: {meant.stage}"
+        told = f"at {arrival.at_ns} ns came {arrival.report.name}: {meant.stage}"
         if not of:
             yield f"{told}, of a telecommand that had not been sent"
         elif seen[key] > len(of):

@@ -60,13 +60,13 @@ def _answers(lines: Sequence[Line], entries: Iterable[Entry], got: Iterable[Got]
         if entry.what is What.SENT and lines[entry.line].sound:
             sent[entry.octets[:4]] = entry.at_ns, lines[entry.line].command
     found: dict[tuple[bytes, str], Answer] = {}
-    for one in got:
-        report = one.report
+    for arrival in got:
+        report = arrival.report
         what = {1: ACCEPTED, 7: COMPLETED}.get(report.subtype)
         if what and report.service == ANSWERS and report.request in sent:
             assert report.request is not None  # noqa: S101 - it is a key
             since_ns, command = sent[report.request]
-            found.setdefault((report.request, what), Answer(f"{what} {command}", since_ns, one.at_ns))
+            found.setdefault((report.request, what), Answer(f"{what} {command}", since_ns, arrival.at_ns))
     return list(found.values())
 
 
@@ -84,14 +84,14 @@ def figures(procedure: Procedure, log: str, definition: Definition) -> Figures:
         latencies[answer.name].append(answer.at_ns - answer.sent_ns)
         courses[answer.name.partition(" ")[0]].append((answer.at_ns, answer.at_ns - answer.sent_ns))
     scalars: dict[str, tuple[float, str]] = {}
-    for one in got:
-        report = one.report
+    for arrival in got:
+        report = arrival.report
         for name, (figure, written) in _LAST.items():
             if name in report.fields:
                 factor, unit = _UNITS[written]
                 scalars[figure] = report.fields[name] * factor, unit
-                courses[figure].append((one.at_ns, report.fields[name] * factor))
+                courses[figure].append((arrival.at_ns, report.fields[name] * factor))
         if "pose_age_us" in report.fields and report.fields.get("pose_status") == "VALID":
             latencies[POSE_AGE].append(report.fields["pose_age_us"] * _NS_PER_US)
-            courses[POSE_AGE].append((one.at_ns, report.fields["pose_age_us"] * _NS_PER_US))
+            courses[POSE_AGE].append((arrival.at_ns, report.fields["pose_age_us"] * _NS_PER_US))
     return Figures(dict(latencies), scalars, dict(courses))

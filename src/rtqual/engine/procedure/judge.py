@@ -105,16 +105,16 @@ def judge(procedure: Procedure, log: str, definition: Definition) -> Judgement:
     due = [_Due(a, e) for a, s in zip(anchors, procedure.done, strict=True) for e in _expected(s)]
     due += [_Due(closing, expect) for expect in _closing()]
     meets = _Meets(definition, got)
-    links, lost = _links([one for one in due if one.expect.link or one.expect.file], entries, meets)
-    due = [one for one in due if not one.expect.link and not one.expect.file]
-    served = assigned([meets.in_time(one) for one in due])
+    links, lost = _links([wanted for wanted in due if wanted.expect.link or wanted.expect.file], entries, meets)
+    due = [wanted for wanted in due if not wanted.expect.link and not wanted.expect.file]
+    served = assigned([meets.in_time(wanted) for wanted in due])
     checks = [*links, *(_check(d, got[served[n]] if n in served else None, meets) for n, d in enumerate(due))]
     claimed = set(served.values())
-    checks += _forbidden(procedure.done, anchors, [one for n, one in enumerate(got) if n not in claimed], meets)
+    checks += _forbidden(procedure.done, anchors, [arrival for n, arrival in enumerate(got) if n not in claimed], meets)
     checks.sort(key=lambda check: check.step if check.step >= 0 else len(anchors))
     wrong += [f"at {entry.at_ns} ns the link was lost, which no step expects" for entry in lost]
     wrong += conduct(entries, got)
-    wrong += _unasked(procedure, [one for n, one in enumerate(got) if n not in claimed])
+    wrong += _unasked(procedure, [arrival for n, arrival in enumerate(got) if n not in claimed])
     return Judgement(tuple(checks), tuple(wrong))
 
 
@@ -158,13 +158,13 @@ class _Meets:
 
     def __init__(self, definition: Definition, got: Sequence[Got]) -> None:
         self._definition, self._got = definition, got
-        self._places = [one.place for one in got]
+        self._places = [arrival.place for arrival in got]
         self._before: dict[int, Got] = {}  # by place: the report of the same name before
         last: dict[str, Got] = {}
-        for one in got:
-            if one.report.name in last:
-                self._before[one.place] = last[one.report.name]
-            last[one.report.name] = one
+        for arrival in got:
+            if arrival.report.name in last:
+                self._before[arrival.place] = last[arrival.report.name]
+            last[arrival.report.name] = arrival
 
     def in_time(self, due: _Due) -> Iterator[int]:
         """Which of the reports, in their order."""
@@ -201,7 +201,7 @@ class _Meets:
 
     def file(self, match: Match, file: File) -> bool:
         values = match.values.items()
-        return not file.wrong and all(self._is(match, name, getattr(file, name), one, None) for name, one in values)
+        return not file.wrong and all(self._is(match, name, getattr(file, name), item, None) for name, item in values)
 
     def _value(self, match: Match, got: Got, name: str, wanted: Any) -> bool:
         rows: list[Mapping[str, Any]] = [got.report.fields, *got.report.fields.get("entries", ())]
@@ -252,21 +252,21 @@ def _links(due: Sequence[_Due], entries: Sequence[Entry], meets: _Meets) -> tupl
     began = [place for place, entry in enumerate(entries) if entry.what is What.BEGUN]
 
     def in_time(due: _Due) -> Iterator[int]:
-        for number, (place, one) in enumerate(found):
-            if one.at_ns > due.until_ns:
+        for number, (place, seen) in enumerate(found):
+            if seen.at_ns > due.until_ns:
                 return
-            since = began[bisect_right(began, place) - 1] if one.file else place
-            is_it = since > due.anchor.place and one.what in kinds[due.expect.link]
-            if is_it and (not one.file or meets.file(due.expect, one.file)):
+            since = began[bisect_right(began, place) - 1] if seen.file else place
+            is_it = since > due.anchor.place and seen.what in kinds[due.expect.link]
+            if is_it and (not seen.file or meets.file(due.expect, seen.file)):
                 yield number
 
-    served = assigned([in_time(one) for one in due])
+    served = assigned([in_time(wanted) for wanted in due])
     checks = []
-    for number, one in enumerate(due):
-        after = found[served[number]][1].at_ns - one.anchor.at_ns if number in served else None
-        what = "come whole, as asked," if one.expect.file else "happen"
-        checks.append(_told(one, after, f"it did not {what} within {one.expect.within / 10**6:g} ms"))
-    times = [(one.anchor.place, one.until_ns) for one in due if one.expect.link == "lost"]
+    for number, wanted in enumerate(due):
+        after = found[served[number]][1].at_ns - wanted.anchor.at_ns if number in served else None
+        what = "come whole, as asked," if wanted.expect.file else "happen"
+        checks.append(_told(wanted, after, f"it did not {what} within {wanted.expect.within / 10**6:g} ms"))
+    times = [(wanted.anchor.place, wanted.until_ns) for wanted in due if wanted.expect.link == "lost"]
     losses = [(place, entry) for place, entry in found if entry.what in kinds["lost"]]
     return checks, [entry for at, entry in losses if not any(place < at and entry.at_ns <= to for place, to in times)]
 

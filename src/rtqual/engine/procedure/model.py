@@ -216,7 +216,7 @@ class Step(Table):
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:
-        if sum(one is not None for one in (self.send, self.raw, self.fault)) > 1:
+        if sum(given is not None for given in (self.send, self.raw, self.fault)) > 1:
             raise ValueError("does more than one thing; write one of send, raw and fault, the others as steps")
         if (self.times > 1) is not (self.every is not None):
             raise At("times", "and every belong together; write both or none")

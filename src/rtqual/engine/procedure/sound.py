@@ -52,7 +52,7 @@ def conduct(entries: Sequence[Entry], got: Sequence[Got]) -> Iterator[str]:
 
 def _gaps(entries: Sequence[Entry], got: Sequence[Got]) -> Iterator[str]:
     """Telemetry counts its packets; only a link that goes may take some with it."""
-    of = {one.place: one for one in got}
+    of = {arrival.place: arrival for arrival in got}
     before: int | None = None
     for place, entry in enumerate(entries):
         if entry.what in (What.UP, What.LOST, What.CLOSED, What.RESET):
@@ -66,7 +66,7 @@ def _gaps(entries: Sequence[Entry], got: Sequence[Got]) -> Iterator[str]:
 
 def _answers(entries: Sequence[Entry], got: Sequence[Got]) -> Iterator[str]:
     """The life of each telecommand. A packet that was sent twice has two."""
-    of = {one.place: one for one in got if one.report.service == ANSWERS}
+    of = {arrival.place: arrival for arrival in got if arrival.report.service == ANSWERS}
     sent: Counter[bytes] = Counter()
     seen: Counter[tuple[bytes, int]] = Counter()
 

@@ -20,24 +20,25 @@ def as_dict(measured: Mapping[str, Measured]) -> dict[str, object]:
     return {
         "images": [
             {
-                "flavour": one.image.flavour,
-                "form": one.image.form,
-                "architecture": one.image.architecture.name,
-                "path": str(one.image.path),
-                "kernel": str(one.image.kernel) if one.image.kernel else None,
-                "sbom": str(one.image.sbom),
-                "sha256": one.image.sha256,
-                "release": one.image.release,
-                "parameters": one.image.parameters,
-                "missing": list(one.image.missing),
-                "host_key": one.image.host_key or None,
-                "room_b": one.image.room_b or None,
+                "flavour": shown.image.flavour,
+                "form": shown.image.form,
+                "architecture": shown.image.architecture.name,
+                "path": str(shown.image.path),
+                "kernel": str(shown.image.kernel) if shown.image.kernel else None,
+                "sbom": str(shown.image.sbom),
+                "sha256": shown.image.sha256,
+                "release": shown.image.release,
+                "parameters": shown.image.parameters,
+                "missing": list(shown.image.missing),
+                "host_key": shown.image.host_key or None,
+                "room_b": shown.image.room_b or None,
                 "figures": {
-                    name: {"value": value, "unit": unit, "samples": 1} for name, (value, unit) in one.figures().items()
+                    name: {"value": value, "unit": unit, "samples": 1}
+                    for name, (value, unit) in shown.figures().items()
                 },
-                "booted": plain(one.booted) if one.booted else None,
+                "booted": plain(shown.booted) if shown.booted else None,
             }
-            for one in measured.values()
+            for shown in measured.values()
         ]
     }
 
@@ -49,8 +50,8 @@ def print_images(console: Console, measured: Mapping[str, Measured]) -> None:
         cells = [measured.figures().get(name) for measured in images]
         table.add_row(name, *("not measured" if cell is None else _value(*cell) for cell in cells))
     console.print(table)
-    for one in images:
-        image = one.image
+    for shown in images:
+        image = shown.image
         console.print(f"{image.path}: kernel {image.release}, sha256 {image.sha256[:16]}...", soft_wrap=True)
         if image.host_key:
             room = f"{CANDIDATES} candidates with their modules, and their results"
@@ -62,7 +63,7 @@ def print_images(console: Console, measured: Mapping[str, Measured]) -> None:
             holds = "kept" if image.root.content_b <= MINIMAL_ROOT_AT_MOST_B else "NOT kept"
             limit, has = format_bytes(MINIMAL_ROOT_AT_MOST_B), format_bytes(image.root.content_b)
             console.print(f"  a minimal root is to take at most {limit}: {holds} ({has} without modules)")
-        if one.booted and (tried := one.booted.tried):
+        if shown.booted and (tried := shown.booted.tried):
             for line in tried_lines(tried):
                 console.print(f"  {line}", soft_wrap=True)
         for missing in image.missing:

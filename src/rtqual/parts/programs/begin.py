@@ -99,13 +99,13 @@ def _tasks(seen: tuple[Seen, ...]) -> str:
     """With a first deadline for each: its period, or twice the longest that was seen."""
     text = ""
     blocks = tables(seen).strip().split("\n\n")
-    for one, block in zip(seen, blocks, strict=True):
+    for watched, block in zip(seen, blocks, strict=True):
         lines = block.splitlines()
-        worst = max(job.response_ns for job in one.jobs)
+        worst = max(job.response_ns for job in watched.jobs)
         period = next((line.partition('"')[2].partition('"')[0] for line in lines if line.startswith("period")), "")
         deadline = period or format_ns(_SLACK * worst).replace(",", "")
         lines[-1] = (
-            f'deadline = "{deadline}"  # yours to say; of {len(one.jobs)} jobs the longest took {format_ns(worst)}'
+            f'deadline = "{deadline}"  # yours to say; of {len(watched.jobs)} jobs the longest took {format_ns(worst)}'
         )
         text += "\n".join(lines) + "\n\n"
     return text

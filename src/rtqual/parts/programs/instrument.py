@@ -190,10 +190,10 @@ def _moved(program: Program, outcome: Outcome, own: Sequence[Series]) -> dict[st
     }
 
 
-def _middle(one: Series) -> float:
+def _middle(curve: Series) -> float:
     import numpy as np  # noqa: PLC0415 - slow to load
 
-    return float(np.median(np.repeat(one.values, one.counts)))
+    return float(np.median(np.repeat(curve.values, curve.counts)))
 
 
 def require_whole(program: Program, report: Report, said: Mapping[str, str], outcome: Outcome) -> None:

@@ -82,10 +82,10 @@ def judged(program: Program, trace: Trace, report: Report, ticks_per_s: int = 0)
                 continue  # told of that one
             before = found[task.after]
             every = chained(every, before.every, before.thread.tid)
-        one = Judged(task, thread, point, every)
-        _take(one, begin_ns, end_ns)
-        found[task.name] = one
-        problems += _problems(one)
+        watched = Judged(task, thread, point, every)
+        _take(watched, begin_ns, end_ns)
+        found[task.name] = watched
+        problems += _problems(watched)
     series: list[Series] = []
     scalars: dict[str, Scalar] = {}
     late: list[LateSample] = []
@@ -94,13 +94,13 @@ def judged(program: Program, trace: Trace, report: Report, ticks_per_s: int = 0)
         if task.name not in found or not found[task.name].finished:
             absent[f"{task.name} {RESPONSE}"] = "no job of it was seen"
             continue
-        one = found[task.name]
-        series += _series(one)
-        scalars |= _scalars(one)
-        late += _late(one, trace)
+        watched = found[task.name]
+        series += _series(watched)
+        scalars |= _scalars(watched)
+        late += _late(watched, trace)
     scalars |= {f"kernel thread {clean(raised.name)}": Scalar(value=raised.after, unit="1") for raised in report.raised}
     cautions = [*_untold(trace), *_shared(trace), *_unlocked(report), *_unraised(report), *_hidden(trace, report)]
-    cautions += [text for one in found.values() for text in _cautions(one, trace, ticks_per_s)]
+    cautions += [text for watched in found.values() for text in _cautions(watched, trace, ticks_per_s)]
     return Measurement(tuple(series), scalars, tuple(problems), absent, tuple(late), tuple(cautions))
 
 
@@ -167,22 +167,22 @@ def _named(thread: Thread | None) -> str:
     return f"{clean(thread.name)} at priority {thread.priority}" if thread else "?"
 
 
-def _take(one: Judged, begin_ns: int, end_ns: int) -> None:
+def _take(watched: Judged, begin_ns: int, end_ns: int) -> None:
     """Jobs that were due in the time that is judged."""
-    period, deadline = one.task.period, one.task.deadline
-    gone = [0, *skipped(one.every, period)] if period and one.every else [0] * len(one.every)
-    for job, before in zip(one.every, gone, strict=True):
+    period, deadline = watched.task.period, watched.task.deadline
+    gone = [0, *skipped(watched.every, period)] if period and watched.every else [0] * len(watched.every)
+    for job, before in zip(watched.every, gone, strict=True):
         if not begin_ns <= job.due_ns < end_ns:
             continue
         if not job.finished_ns:
-            one.unfinished += deadline is not None and job.due_ns + deadline < end_ns
+            watched.unfinished += deadline is not None and job.due_ns + deadline < end_ns
             continue
-        one.inside.append(job)
-        one.skipped.append(before if len(one.inside) > 1 else 0)
+        watched.inside.append(job)
+        watched.skipped.append(before if len(watched.inside) > 1 else 0)
 
 
-def _problems(one: Judged) -> Iterator[str]:
-    task, some = one.task, one.finished
+def _problems(watched: Judged) -> Iterator[str]:
+    task, some = watched.task, watched.finished
     timed = sum(job.timed for job in some)
     if task.released_by == "timer" and len(some) - timed > _UNLIKE * len(some):
         yield f"task {task.name}: {len(some) - timed} of {count(len(some), 'job')} were released by no timer"
@@ -190,17 +190,17 @@ def _problems(one: Judged) -> Iterator[str]:
         yield f"task {task.name}: {timed} of {count(len(some), 'job')} were released by a timer"
 
 
-def _series(one: Judged) -> list[Series]:
-    some, name = one.finished, one.task.name
+def _series(watched: Judged) -> list[Series]:
+    some, name = watched.finished, watched.task.name
     return [
         Series.raw([job.response_ns for job in some], name=f"{name} {RESPONSE}"),
         Series.raw([job.start_ns for job in some], name=f"{name} {START}"),
     ]
 
 
-def _scalars(one: Judged) -> dict[str, Scalar]:
-    some, task = one.finished, one.task
-    missed = one.missed
+def _scalars(watched: Judged) -> dict[str, Scalar]:
+    some, task = watched.finished, watched.task
+    missed = watched.missed
     figures: dict[str, tuple[float, str]] = {"jobs": (len(missed), "1")}
     if task.deadline:
         figures["missed"] = (sum(missed), "1")
@@ -208,7 +208,7 @@ def _scalars(one: Judged) -> dict[str, Scalar]:
     if task.window:
         figures[f"missed in any {task.window}"] = (most_missed(missed, task.window), "1")
     if task.period:
-        figures["skipped"] = (sum(one.skipped), "1")
+        figures["skipped"] = (sum(watched.skipped), "1")
     gaps = [b.due_ns - a.due_ns for a, b in pairwise(some)]
     if gaps and all(job.timed for job in some):
         figures["period p50"] = (median(gaps), "ns")
@@ -223,20 +223,22 @@ def _scalars(one: Judged) -> dict[str, Scalar]:
     return {f"{task.name} {name}": Scalar(value=value, unit=unit) for name, (value, unit) in figures.items()}
 
 
-def _late(one: Judged, trace: Trace) -> Iterator[LateSample]:
+def _late(watched: Judged, trace: Trace) -> Iterator[LateSample]:
     """The worst jobs in parts."""
-    numbered = list(enumerate(one.finished, 1))
+    numbered = list(enumerate(watched.finished, 1))
     numbered.sort(key=lambda pair: (-pair[1].response_ns, pair[0]))
-    name = f"{one.task.name} {RESPONSE}"
+    name = f"{watched.task.name} {RESPONSE}"
     for number, job in numbered[:_WORST_KEPT]:
-        told, cpu = parts(job, one.thread, trace), one.thread.steps[job.first].cpu
+        told, cpu = parts(job, watched.thread, trace), watched.thread.steps[job.first].cpu
         yield LateSample(number=number, cpu=cpu, series=name, value_ns=job.response_ns, parts=told, calls=[])
 
 
-def _cautions(one: Judged, trace: Trace, ticks_per_s: int) -> Iterator[str]:
+def _cautions(watched: Judged, trace: Trace, ticks_per_s: int) -> Iterator[str]:
     """What of a task's jobs its owner ought to know, though its figures stand."""
-    name, period, some = one.task.name, one.task.period, one.finished
-    below = next((found for job in some if (found := timer_thread(job, trace)) and found.prio > one.thread.prio), None)
+    name, period, some = watched.task.name, watched.task.period, watched.finished
+    below = next(
+        (found for job in some if (found := timer_thread(job, trace)) and found.prio > watched.thread.prio), None
+    )
     if below:
         yield (
             f"task {name}: its timers expire in {clean(below.name)}, a thread of a lower priority than its own: raise "

@@ -114,12 +114,12 @@ def _named(mission: Mission, name: str | None) -> Program:
 
 
 def _cell(mission: Mission, program: Program, candidate: str | None) -> Cell:
-    for one in mission.candidates:
-        place = one.place
+    for option in mission.candidates:
+        place = option.place
         seen = place and (place.here or (place.starts and place.linux and place.repeats))
-        if candidate in (None, one.name) and place and seen:
+        if candidate in (None, option.name) and place and seen:
             parameters = own_parameters(mission, program)
-            return Cell(one, all_instruments()[program.instrument], parameters, "none", 1, 1, place)
+            return Cell(option, all_instruments()[program.instrument], parameters, "none", 1, 1, place)
     raise BadInput(
         f"{mission.path}: has no candidate {candidate or ''} on the virtual board or this machine".replace("  ", " ")
     )
@@ -144,38 +144,40 @@ def threads_of(trace: Trace) -> tuple[tuple[Seen, ...], tuple[Thread, ...]]:
 
 def tables(seen: Sequence[Seen]) -> str:
     """As [[program.task]], to be pasted into the mission."""
-    named = Counter(one.thread.name for one in seen)
+    named = Counter(watched.thread.name for watched in seen)
     names: list[str] = []
     text = ""
-    for one in seen:
-        name = _SLUG.sub("-", one.thread.name.lower()).strip("-") or "task"
+    for watched in seen:
+        name = _SLUG.sub("-", watched.thread.name.lower()).strip("-") or "task"
         while name in names:
             name = f"{name}-{len(names) + 1}"
         names.append(name)
-        lines = ["[[program.task]]", f'name = "{name}"', *_which(one, seen, alone=named[one.thread.name] == 1)]
-        released = "timer" if one.timed else "wake"
-        lines.append(f'released_by = "{released}"{_by(one)}')
-        if one.period_ns:
-            lines.append(f'period = "{_round(one.period_ns)}"  # seen: {format_ns(one.period_ns)}')
-        worst = max(job.response_ns for job in one.jobs)
-        lines.append(f'# deadline = "..."  # of {len(one.jobs)} jobs the longest took {format_ns(worst)}')
+        lines = ["[[program.task]]", f'name = "{name}"', *_which(watched, seen, alone=named[watched.thread.name] == 1)]
+        released = "timer" if watched.timed else "wake"
+        lines.append(f'released_by = "{released}"{_by(watched)}')
+        if watched.period_ns:
+            lines.append(f'period = "{_round(watched.period_ns)}"  # seen: {format_ns(watched.period_ns)}')
+        worst = max(job.response_ns for job in watched.jobs)
+        lines.append(f'# deadline = "..."  # of {len(watched.jobs)} jobs the longest took {format_ns(worst)}')
         text += "\n".join(lines) + "\n\n"
     return text
 
 
-def _which(one: Seen, seen: Sequence[Seen], *, alone: bool) -> list[str]:
-    quoted = clean(one.thread.name).replace("\\", "?").replace('"', "?").replace("*", "?").replace("[", "?")
+def _which(watched: Seen, seen: Sequence[Seen], *, alone: bool) -> list[str]:
+    quoted = clean(watched.thread.name).replace("\\", "?").replace('"', "?").replace("*", "?").replace("[", "?")
     lines = [f'thread = "{quoted}"']
     if alone:
         return lines
-    alike = [other for other in seen if other.thread.name == one.thread.name]
+    alike = [other for other in seen if other.thread.name == watched.thread.name]
     if len({other.thread.priority for other in alike}) == len(alike):
-        return [*lines, f"priority = {one.thread.priority}"]
+        return [*lines, f"priority = {watched.thread.priority}"]
     same = [
-        other for other in alike if other.thread.priority == one.thread.priority and other.point.call == one.point.call
+        other
+        for other in alike
+        if other.thread.priority == watched.thread.priority and other.point.call == watched.point.call
     ]
-    lines += [f"priority = {one.thread.priority}", f'waits_at = "{one.point.call}"']
-    return lines if len(same) == 1 else [*lines, f"nth = {same.index(one) + 1}"]
+    lines += [f"priority = {watched.thread.priority}", f'waits_at = "{watched.point.call}"']
+    return lines if len(same) == 1 else [*lines, f"nth = {same.index(watched) + 1}"]
 
 
 def _by(seen: Seen) -> str:

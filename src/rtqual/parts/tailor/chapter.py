@@ -118,8 +118,8 @@ def _latencies(material: Material, account: Account) -> Iterator[Block]:
         notes = notes_for([*(s.figures.get(name) for s in (a, b) for name in names), *ratios.values()])
         rows = []
         for name in names:
-            one, ratio = compared[name], ratios[name]
-            outcome, _, why = (one.statement if one else "not compared").partition(": ")
+            compared_with, ratio = compared[name], ratios[name]
+            outcome, _, why = (compared_with.statement if compared_with else "not compared").partition(": ")
             rows.append(
                 [
                     Cell(readable(name)),

@@ -32,7 +32,7 @@ def linted(material: Material, account: Account) -> Iterator[Block]:
         rows = [
             [Cell(clean(judged.id)), Cell(judged.severity, tone=_TONES.get(Severity(judged.severity), "")),
              Cell(prose(judged.title), prose(judged.seen))]
-            for judged in sorted(found, key=lambda one: order.index(Severity(one.severity)))
+            for judged in sorted(found, key=lambda finding: order.index(Severity(finding.severity)))
         ]  # fmt: skip
         columns = [Column("Rule", False, name=True), *texts("Severity", "What it found")]
         caption = f"Rules of the real-time lint that {account.candidate} breaks"

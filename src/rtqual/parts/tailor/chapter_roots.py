@@ -67,10 +67,10 @@ def _table(
 ) -> Table:
     summaries = list(found.values())
     first = summaries[0]
-    notes = notes_for([one.figures.get(name) for one in summaries for name in names])
+    notes = notes_for([summary.figures.get(name) for summary in summaries for name in names])
     rows = []
     for name in names:
-        if not any(name in one.figures for one in summaries):
+        if not any(name in summary.figures for summary in summaries):
             continue
         row = [Cell(readable(name))]
         for summary in summaries:

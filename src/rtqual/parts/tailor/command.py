@@ -63,12 +63,12 @@ def _until(mission: Mission, scale: str, until: str, run: Run) -> int:
     if until == "package" and not run.dry_run:
         packages = stops.package(mission, kernels, out, tell)
         made: list[Any] = [*packages]
-        lines = [line for one in packages for line in stops.packaged_lines(one)]
+        lines = [line for kernel in packages for line in stops.packaged_lines(kernel)]
     else:
         found = stops.configure(mission, kernels, None if run.dry_run else out, tell)
-        made, lines = [*found], [line for one in found for line in stops.configured_lines(one)]
+        made, lines = [*found], [line for kernel in found for line in stops.configured_lines(kernel)]
     if run.as_json:
-        print_json({"kernels": [plain(one) for one in made]})
+        print_json({"kernels": [plain(kernel) for kernel in made]})
         return 0
     for line in lines:
         LITERAL.print(line, soft_wrap=True, highlight=False)

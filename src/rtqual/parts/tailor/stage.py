@@ -51,7 +51,9 @@ def begun(mission: Mission, scale: str = SCALE) -> Mission:
     """The mission itself; or where no candidate is tailored, with one beside its first kernel of Debian's, at SCALE."""
     if scale != SCALE or any(candidate.tailor for candidate in mission.candidates):
         return mission
-    base = next((one for one in mission.candidates if one.package and one.architecture in _NEEDS), None)
+    base = next(
+        (candidate for candidate in mission.candidates if candidate.package and candidate.architecture in _NEEDS), None
+    )
     if base is None or base.architecture is None:
         return mission  # check() says what is missing
     wanted = Tailor.model_validate(

@@ -17,8 +17,8 @@ def take(files: list[Path], mission: Path, scale: str, out: Path | None, *, as_j
     folder = out or OUT / f"{loaded.mission.name}-{scale}"
     taken = [taken for source in files for taken in stage.take(loaded, scale, source, folder, tell)]
     if as_json:
-        print_json([taken_dict(one) for one in taken])
+        print_json([taken_dict(card) for card in taken])
     else:
         for line in taken_lines(taken, folder, mission):
             LITERAL.print(line, soft_wrap=True, highlight=False)
-    return 3 if any(one.missing or one.failures for one in taken) else 0
+    return 3 if any(card.missing or card.failures for card in taken) else 0

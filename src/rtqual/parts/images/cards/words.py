@@ -51,13 +51,13 @@ def taken_dict(taken: Taken) -> dict[str, object]:
 
 
 def taken_lines(taken: Sequence[Taken], folder: Path, mission: Path) -> Iterator[str]:
-    for one in taken:
-        there = f"; {count(one.before, 'record')} there before" if one.before else ""
-        yield f"board {one.board}: {count(one.records, 'record')} taken{there}"
-        yield from (f"  not measured: {cell}" for cell in one.missing[:_SHOWN])
-        if len(one.missing) > _SHOWN:
-            yield f"  not measured: {len(one.missing) - _SHOWN} more"
-        yield from (f"  no record: {cell}: {clean(why)}" for cell, why in one.failures.items())
-        if one.strange:
-            yield f"  left out: {count(one.strange, 'job')} of no cell of the mission's boards"
+    for card in taken:
+        there = f"; {count(card.before, 'record')} there before" if card.before else ""
+        yield f"board {card.board}: {count(card.records, 'record')} taken{there}"
+        yield from (f"  not measured: {cell}" for cell in card.missing[:_SHOWN])
+        if len(card.missing) > _SHOWN:
+            yield f"  not measured: {len(card.missing) - _SHOWN} more"
+        yield from (f"  no record: {cell}: {clean(why)}" for cell, why in card.failures.items())
+        if card.strange:
+            yield f"  left out: {count(card.strange, 'job')} of no cell of the mission's boards"
     yield f"judge them: rtqual select {mission} --out {folder}"

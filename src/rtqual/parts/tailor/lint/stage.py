@@ -131,7 +131,7 @@ def of_fragment(
 ) -> System:
     """A fragment or defconfig as the kernel's source completes it: the path of a tree, or a package of Debian's."""
     text = read_config(path)
-    named = next((one for one in ARCHITECTURES if one.name == architecture), None)
+    named = next((known for known in ARCHITECTURES if known.name == architecture), None)
     processor = named or of_configuration(path) or AMD64
     if "/" in source or Path(source).exists():
         tree = open_tree(Path(source).expanduser(), processor, tailored=False)

@@ -29,7 +29,7 @@ def print_lint(console: Console, linted: Linted) -> None:
     if linted.system.remark:
         console.print(Text(clean(linted.system.remark)), soft_wrap=True)
     for severity, (title, tone) in _TITLES.items():
-        found = [one for one in findings if one.state == State.FOUND and one.rule.severity == severity]
+        found = [finding for finding in findings if finding.state == State.FOUND and finding.rule.severity == severity]
         if found:
             console.print()
             console.print(Text(title, tone))

@@ -147,7 +147,7 @@ def _without_repeated(found: Iterable[Proposal]) -> list[Proposal]:
     """Largest first; a proposal that goes off with a larger one is left out."""
     chosen: list[Proposal] = []
     taken: set[str] = set()
-    for proposal in sorted(found, key=lambda one: (-one.size_b, len(one.takes), one.symbol)):
+    for proposal in sorted(found, key=lambda step: (-step.size_b, len(step.takes), step.symbol)):
         if proposal.symbol not in taken:
             chosen.append(proposal)
             taken |= {proposal.symbol, *proposal.takes}
