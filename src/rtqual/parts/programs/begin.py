@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rtqual.base.errors import BadInput
 from rtqual.base.scratch import scratch
-from rtqual.base.units import format_ns
+from rtqual.base.units import format_ns, parse_duration_ns
 from rtqual.engine.mission import load_mission
 from rtqual.parts.programs.tasks import Seen, look, tables
 
@@ -33,7 +33,7 @@ package = "linux-image-amd64"
 [[program]]
 name = "{name}"
 binary = {binary}
-runs_for = "{runs_for}"  # leave it out where the program ends by itself
+{runs_for}
 # arguments, files, packages, prepare, ready, kernel_threads...: docs/mission.md
 
 """
@@ -62,10 +62,10 @@ def begin(binary: Path, file: Path | None, runs_for: str, *, lets: bool, tell: C
         raise BadInput(f"{path}: is there already and stays as it is: give another name")
     if not binary.is_file():
         raise BadInput(f"--program {binary}: is no file")
-    head = _HEAD.format(name=name, binary=_quoted(binary.absolute()), runs_for=runs_for)
+    quoted, limit = _quoted(binary.absolute()), f'runs_for = "{runs_for}"'
     with scratch() as folder:
         trial = folder / "trial.toml"
-        trial.write_text(head + _TRIAL)
+        trial.write_text(_HEAD.format(name=name, binary=quoted, runs_for=limit) + _TRIAL)
         looked = look(load_mission(trial), None, None, lets=lets, tell=tell)
         if not looked.seen:
             ended = f": {looked.ended}" if looked.ended else ""
@@ -73,6 +73,9 @@ def begin(binary: Path, file: Path | None, runs_for: str, *, lets: bool, tell: C
                 f"--program {binary}: no thread of it waits again and again within {runs_for}: it has no jobs{ended}; "
                 "what it prints itself can be measured ([[program.output]], docs/programs.md)"
             )
+        if looked.lasted_ns < parse_duration_ns(runs_for):
+            limit = f"# no runs_for: it ends by itself, after {format_ns(looked.lasted_ns)}"
+        head = _HEAD.format(name=name, binary=quoted, runs_for=limit)
         text = head + _tasks(looked.seen) + _TAIL.format(name=name, task=_first(looked.seen))
         trial.write_text(text)
         load_mission(trial)
