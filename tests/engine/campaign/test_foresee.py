@@ -106,6 +106,7 @@ def test_a_check_says_what_to_boot_and_that_somebody_may_fly_then(rtqual: Run, t
     assert dry[-1].startswith("Left to do: 10 runs")
 
 
+@pytest.mark.guest  # on the board that its emulator brings
 def test_a_package_that_apt_does_not_know_is_told_of_every_processor(
     rtqual: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
