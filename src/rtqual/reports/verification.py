@@ -20,7 +20,7 @@ from rtqual.engine.campaign.lost import Lost
 from rtqual.engine.mission import Mission
 from rtqual.engine.mission.verify import Camera
 from rtqual.engine.procedure.compliance import Compliance, Result, Row, Run
-from rtqual.engine.procedure.model import Described
+from rtqual.engine.procedure.described import Described, Timed
 from rtqual.engine.procedure.played import LOG_SERIES, PREFIX
 from rtqual.protocols.record.schema import Record, Series
 from rtqual.reports.machine.junit import Case, Suite, as_xml
@@ -39,7 +39,7 @@ class Verified:
     candidate: str
     camera: Camera
     load: str
-    procedures: tuple[Described, ...]  # all there are
+    procedures: tuple[Described[Timed], ...]  # all there are
     runs: tuple[Run, ...]
     records: tuple[Record, ...]
     rows: tuple[Row, ...]

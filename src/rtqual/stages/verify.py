@@ -23,7 +23,7 @@ from rtqual.engine.mission.explain import suggest
 from rtqual.engine.mission.load import verify_problems
 from rtqual.engine.mission.verify import Camera, Verify
 from rtqual.engine.procedure.compliance import Run, control, unasked
-from rtqual.engine.procedure.model import Described
+from rtqual.engine.procedure.described import Described, Timed
 from rtqual.engine.procedure.played import PREFIX
 from rtqual.protocols.board.registry import Row
 from rtqual.protocols.record.schema import Record
@@ -48,11 +48,11 @@ class Plan:
     mission: Mission
     verify: Verify
     flown: Flown
-    played: tuple[Described, ...]
+    played: tuple[Described[Timed], ...]
     scale: str
 
     @property
-    def procedures(self) -> tuple[Described, ...]:
+    def procedures(self) -> tuple[Described[Timed], ...]:
         """All there are."""
         return tuple(self.flown.procedures)
 
@@ -80,7 +80,7 @@ def plan(
         raise BadInput(f"--scale {scale!r}: {suggest(scale, SCALES)}")
     program = flown(mission, mission.verify, robustness=scale == ROBUSTNESS)
     folder = (mission.path.parent if mission.path else Path()) / mission.verify.procedures
-    procedures: Sequence[Described] = program.procedures
+    procedures: Sequence[Described[Timed]] = program.procedures
     names = [procedure.name for procedure in procedures]
     for name in only:
         if name not in names:
@@ -116,7 +116,7 @@ def _on(mission: Mission, verify: Verify) -> Mission:
     return changed
 
 
-def _is_of(procedure: Described, scale: str) -> bool:
+def _is_of(procedure: Described[Timed], scale: str) -> bool:
     if procedure.soak or scale == SOAK:
         return procedure.soak and scale == SOAK
     return scale in (FULL, ROBUSTNESS) or procedure.smoke

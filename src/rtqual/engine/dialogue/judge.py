@@ -18,9 +18,9 @@ from rtqual.engine.dialogue.meaning import BEGINS, ENDS, Meant, by
 from rtqual.engine.dialogue.model import Expect, Forbid, Holds, Match, Procedure
 from rtqual.engine.dialogue.script import CLOSING, SETUP, Said, compiled, expected, implied
 from rtqual.engine.mission.language import Stage
+from rtqual.engine.procedure.described import Bounds
 from rtqual.engine.procedure.judge import LOOKS_MOST, Check, Judgement, assigned
 from rtqual.engine.procedure.log import Entry, Unsent, Unsound, What, read_log
-from rtqual.engine.procedure.model import Bounds
 from rtqual.protocols.dictionary import Refused, Report
 
 _UNASKED = (Stage.REFUSED, Stage.FAILED)

@@ -3,20 +3,15 @@
 
 import signal
 from enum import StrEnum
-from functools import cached_property
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, PrivateAttr, Strict, model_validator
+from pydantic import Field, Strict, model_validator
 
-from rtqual.base.units import DurationNs
 from rtqual.engine.mission.explain import At
-from rtqual.engine.mission.language import LONGEST_NS, Name, Stage, Within
+from rtqual.engine.mission.language import Name, Stage, Within
 from rtqual.engine.mission.table import Table
-from rtqual.engine.mission.values import Distinct, NonEmpty, Slug, Text
-from rtqual.engine.mission.verify import RequirementId
-from rtqual.engine.procedure.model import EXPECTS_MOST, STEPS_MOST, Bounds, Hex, Wanted, shown_as
-
-_IMPLIED = 2  # of each telecommand: accepted, completed
+from rtqual.engine.mission.values import Distinct, NonEmpty
+from rtqual.engine.procedure.described import Bounds, Described, Mishap, Timed, Wanted, shown_as
 
 
 class Damage(StrEnum):
@@ -101,7 +96,7 @@ class Holds(Table):
         return f"{self.report} holds {', '.join(f'{name} {shown_as(wanted)}' for name, wanted in self.values.items())}"
 
 
-class Fault(Table):
+class Fault(Mishap):
     """Something that goes wrong, by intent. Exactly one."""
 
     signal: Literal["KILL", "STOP", "CONT", "TERM", "INT", "HUP"] | None = None
@@ -125,25 +120,14 @@ class Fault(Table):
         return f"signal {int(signal.Signals[f'SIG{self.signal}'])}" if self.signal else str(self.link)
 
 
-class Step(Table):
+class Step(Timed):
     """What is done at a time, and what must follow."""
 
-    at: Annotated[DurationNs, Field(le=LONGEST_NS)]
-    """When, from the moment that the link is there."""
-    times: Annotated[int, Strict(), Field(ge=1, le=STEPS_MOST)] = 1
-    """How often, each time with all that it expects."""
-    every: Within | None = None
-    """The time from one to the next."""
     send: Name | None = None
-    """A telecommand. Exactly one of send, raw and fault; a step without any only looks."""
     args: dict[Name, Any] = Field({}, max_length=255)
     """Its arguments by their names."""
     damage: Damage | None = None
-    """What is done to it before it is sent."""
-    raw: Hex | None = None
-    """Octets to send as they stand."""
     fault: Fault | None = None
-    """Something that goes wrong, by intent."""
     unanswered: Annotated[bool, Strict()] = False
     """Whether its telecommand, or its octets, need no answer."""
     expect: tuple[Expect, ...] = ()
@@ -160,10 +144,6 @@ class Step(Table):
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:
-        if sum(what is not None for what in (self.send, self.raw, self.fault)) > 1:
-            raise ValueError("does more than one thing; write one of send, raw and fault, the others as steps")
-        if (self.times > 1) is not (self.every is not None):
-            raise At("times", "and every belong together; write both or none")
         if self.send is None and (self.args or self.damage or (self.unanswered and not self.raw)):
             raise At("args" if self.args else "damage" if self.damage else "unanswered", "needs send")
         if not (self.send or self.raw or self.fault or self.asks):
@@ -175,23 +155,13 @@ class Step(Table):
         return self
 
     @property
-    def said(self) -> str:
-        if self.send:
-            return f"{self.send}{f', {self.damage}' if self.damage else ''}"
-        return "raw octets" if self.raw else self.fault.said if self.fault else "wait"
+    def awaits(self) -> tuple[Expect | Forbid, ...]:
+        return (*self.expect, *self.forbid)
 
 
-class Procedure(Table):
-    """A procedure."""
+class Procedure(Described[Step]):
+    """A procedure for a program of the user's."""
 
-    title: Text
-    """One line: what it shows."""
-    verifies: Annotated[tuple[RequirementId, ...], NonEmpty, Distinct]
-    """The requirements of the mission that it verifies."""
-    smoke: Annotated[bool, Strict()] = False
-    """Whether it runs at the scale "smoke" too."""
-    soak: Annotated[bool, Strict()] = False
-    """Whether it is a segment of a soak, which `--hours` plays one after the other; other scales leave it out."""
     allow: Annotated[tuple[Name, ...], Distinct] = ()
     """Severe events that may come without being expected."""
     tolerant: Annotated[bool, Strict()] = False
@@ -199,56 +169,13 @@ class Procedure(Table):
     answer what ends every procedure."""
     ends_program: Annotated[bool, Strict()] = False
     """Whether the program is to end while it is played; else one that ends fails it."""
-    ends: Within
-    """When the ground stops listening; after every `within`."""
-    steps: Annotated[tuple[Step, ...], Field(alias="step", min_length=1, max_length=STEPS_MOST)]
-    """What is done, one [[step]] each, in the order of their times."""
-
-    _name: str = PrivateAttr("")
 
     @property
     def emulated(self) -> bool:
         """Whether it needs the virtual board."""
         return False
 
-    @cached_property
-    def done(self) -> tuple[Step, ...]:
-        """Its steps in the order of their times, each that repeats as many."""
-        every = [
-            step.model_copy(update={"at": step.at + number * (step.every or 0)})
-            for step in self.steps
-            for number in range(step.times)
-        ]
-        return tuple(sorted(every, key=lambda step: step.at))
-
     @property
     def acceptances(self) -> tuple[int, ...]:
         """What it asks of acceptance, in ns."""
         return tuple(e.within for step in self.steps for e in step.expect if e.answer is Stage.ACCEPTED and not e.since)
-
-    @property
-    def name(self) -> Slug:
-        """That of its file."""
-        return self._name
-
-    def named(self, name: str) -> Self:
-        self._name = name
-        return self
-
-    @model_validator(mode="after")
-    def _in_order(self) -> Self:
-        if sum(step.times for step in self.steps) > STEPS_MOST:
-            raise At("step", f"are more than {STEPS_MOST} with those that repeat; make two procedures of it")
-        asked = sum(step.times * (len(step.expect) + len(step.forbid) + _IMPLIED) for step in self.steps)
-        if asked > EXPECTS_MOST:
-            raise At("step", f"expect and forbid {asked} reports in all; {EXPECTS_MOST} are the most: make two of it")
-        for number, step in enumerate(self.steps):
-            if number and step.at < self.steps[number - 1].at:
-                raise At("step", f"step {number + 1} is earlier than the one before; put them in order")
-            if step.damage is Damage.DUPLICATE and (not number or self.steps[number - 1].send is None):
-                raise At("step", f"step {number + 1} repeats what the one before sent; that sends no telecommand")
-            spans = [*(expect.within for expect in step.expect), *(forbid.within or 0 for forbid in step.forbid)]
-            until = step.at + (step.times - 1) * (step.every or 0) + max(spans, default=0)
-            if until > self.ends:
-                raise At("ends", f"is before step {number + 1} has had its time; write at least {until / 10**6:g} ms")
-        return self

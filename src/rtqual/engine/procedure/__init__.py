@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Procedures: telecommands and faults at their times, and what must come back.
 
+described.py   what procedures for any program have
 model.py       a procedure as it is written in TOML
 load.py        reading and checking files of them
 unknown.py     what they name that no packet has

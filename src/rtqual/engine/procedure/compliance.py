@@ -7,8 +7,8 @@ from enum import StrEnum
 
 from rtqual.engine.boards.guest import why_no_hardware
 from rtqual.engine.mission.verify import SystemRequirement
+from rtqual.engine.procedure.described import Described, Timed
 from rtqual.engine.procedure.judge import Judgement
-from rtqual.engine.procedure.model import Described
 from rtqual.protocols.record.schema import Timing
 
 
@@ -70,7 +70,7 @@ class Row:
 
 def control(
     requirements: Sequence[SystemRequirement],
-    procedures: Sequence[Described],
+    procedures: Sequence[Described[Timed]],
     runs: Sequence[Run],
     failures: Mapping[str, str],
     lost: Mapping[str, str],
@@ -122,7 +122,7 @@ def _closed(compliance: Compliance, runs: Sequence[Run]) -> str:
     return f"open: {why_no_hardware(guests[0]).replace('it is', 'the board is', 1)}" if guests else "closed"
 
 
-def unasked(requirements: Sequence[SystemRequirement], procedures: Sequence[Described]) -> tuple[str, ...]:
+def unasked(requirements: Sequence[SystemRequirement], procedures: Sequence[Described[Timed]]) -> tuple[str, ...]:
     """Requirements that procedures name and the mission does not have."""
     known = {requirement.id for requirement in requirements}
     return tuple(

@@ -13,9 +13,10 @@ from itertools import islice
 from typing import Any
 
 from rtqual.engine.dictionary.definition import Definition
+from rtqual.engine.procedure.described import Bounds
 from rtqual.engine.procedure.files import File
 from rtqual.engine.procedure.log import Entry, Unsent, Unsound, What, read_log
-from rtqual.engine.procedure.model import Bounds, Expect, Match, Procedure, Step
+from rtqual.engine.procedure.model import Expect, Match, Procedure, Step
 from rtqual.engine.procedure.script import CLOSING, CLOSING_NS, Line, compiled
 from rtqual.engine.procedure.sound import ANSWERS, EVENTS, REFUSALS, SEVERE, Got, conduct, reports
 

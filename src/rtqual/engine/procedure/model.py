@@ -1,31 +1,24 @@
 # SPDX-License-Identifier: MIT
 """A procedure as it is written: steps at their times, each a telecommand or a fault, and what must come back."""
 
-from collections.abc import Sequence
 from enum import StrEnum
-from functools import cached_property
-from typing import Annotated, Any, Literal, Protocol, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, PrivateAttr, Strict, model_validator
+from pydantic import Field, Strict, model_validator
 
-from rtqual.base.units import DurationNs
 from rtqual.engine.mission.explain import At
+from rtqual.engine.mission.language import Within
 from rtqual.engine.mission.table import Table
-from rtqual.engine.mission.values import Distinct, NonEmpty, Slug, Text, matching
-from rtqual.engine.mission.verify import Camera, RequirementId
+from rtqual.engine.mission.values import Distinct, matching
+from rtqual.engine.mission.verify import Camera
+from rtqual.engine.procedure.described import Bounds, Described, Mishap, Timed, Wanted, shown_as
 
-LONGEST_NS = 600 * 10**9
-STEPS_MOST, EXPECTS_MOST = 200, 450  # with those that a step repeats; the judge looks for their best assignment
-_IMPLIED = 2  # of each telecommand: accepted, completed
 KIND = r"\d{1,3}\.\d{1,3}"
 ReportName = Annotated[
     str, *matching(rf"{KIND}|[A-Z][A-Z0-9_]*", "a report: write its type, as '1.7', or its name, as 'HK_CAMERA'")
 ]
 Name = Annotated[str, *matching(r"[A-Z][A-Z0-9_]*", "a name of flight/packets.toml, as 'LIDAR_START'")]
 FieldName = Annotated[str, *matching(r"[a-z][a-z0-9_]*", "a field of a report, as 'mode'")]
-Hex = Annotated[str, *matching(r"([0-9a-f]{2}){1,1024}", "octets: write pairs of the digits 0-9 and a-f")]
-_WITHIN = Field(ge=-(2**63), le=2**63)
-Number = Annotated[int, Strict(), _WITHIN] | Annotated[float, Strict(), _WITHIN]
 
 
 class Damage(StrEnum):
@@ -45,38 +38,6 @@ class Damage(StrEnum):
 
 
 OF_TAGS = (Damage.TAG, Damage.UNTAGGED, Damage.COUNTER)
-
-
-class Bounds(Table):
-    """What a number of a report may be; `grows` is compared with the report of the same name before."""
-
-    at_least: Number | None = None
-    at_most: Number | None = None
-    grows_at_least: Number | None = None
-    grows_at_most: Number | None = None
-
-    @model_validator(mode="after")
-    def _some(self) -> Self:
-        if not self.model_fields_set:
-            raise ValueError("says no bound; write at_least, at_most, grows_at_least or grows_at_most")
-        return self
-
-    @property
-    def grows(self) -> bool:
-        return bool({"grows_at_least", "grows_at_most"} & self.model_fields_set)
-
-    def hold(self, value: Any, earlier: Any) -> bool:
-        """Whether a number keeps them. `earlier`: that of the report before, or nothing."""
-        grown = value - earlier if isinstance(earlier, int | float) else None
-        return (
-            (self.at_least is None or value >= self.at_least)
-            and (self.at_most is None or value <= self.at_most)
-            and (self.grows_at_least is None or (grown is not None and grown >= self.grows_at_least))
-            and (self.grows_at_most is None or (grown is not None and 0 <= grown <= self.grows_at_most))
-        )
-
-
-Wanted = Annotated[str, Strict(), NonEmpty] | Number | Bounds
 
 
 class Match(Table):
@@ -109,7 +70,7 @@ class Expect(Match):
     file: Literal["complete"] | None = None
     """In place of a report: a file comes whole, by its checksum, and equal to the board's. `values`: name, octets,
     packets, lost (on purpose), asked (for again)."""
-    within: Annotated[DurationNs, Field(gt=0, le=LONGEST_NS)]
+    within: Within
     """How long after the step was done."""
 
     @model_validator(mode="after")
@@ -134,7 +95,7 @@ class Expect(Match):
 class Forbid(Match):
     """A report that must not come after the step, unless another step expects it."""
 
-    within: Annotated[DurationNs, Field(gt=0, le=LONGEST_NS)] | None = None
+    within: Within | None = None
     """For how long; until the procedure ends, when left out."""
 
     @model_validator(mode="after")
@@ -144,7 +105,7 @@ class Forbid(Match):
         return self
 
 
-class Fault(Table):
+class Fault(Mishap):
     """Something that goes wrong, by intent. Exactly one."""
 
     camera: (
@@ -188,27 +149,16 @@ class Fault(Table):
         return f"{name} {value}"
 
 
-class Step(Table):
+class Step(Timed):
     """What is done at a time, and what must follow."""
 
-    at: Annotated[DurationNs, Field(le=LONGEST_NS)]
-    """When, from the moment that the link is there."""
-    times: Annotated[int, Strict(), Field(ge=1, le=STEPS_MOST)] = 1
-    """How often, each time with all that it expects."""
-    every: Annotated[DurationNs, Field(gt=0, le=LONGEST_NS)] | None = None
-    """The time from one to the next."""
     send: Name | None = None
-    """A telecommand. Exactly one of send, raw and fault; a step without any only expects."""
     args: dict[FieldName, Any] = Field({})
     """Its arguments by their names."""
     entries: Annotated[tuple[dict[FieldName, Any], ...], Field(max_length=255)] = ()
     """Of a telecommand with a list: its entries, each with its arguments."""
     damage: Damage | None = None
-    """What is done to it before it is sent."""
-    raw: Hex | None = None
-    """Octets to send as they stand."""
     fault: Fault | None = None
-    """Something that goes wrong, by intent."""
     expect: tuple[Expect, ...] = ()
     """What must come. A telecommand must be accepted and completed unless this says otherwise."""
     forbid: tuple[Forbid, ...] = ()
@@ -216,10 +166,6 @@ class Step(Table):
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:
-        if sum(given is not None for given in (self.send, self.raw, self.fault)) > 1:
-            raise ValueError("does more than one thing; write one of send, raw and fault, the others as steps")
-        if (self.times > 1) is not (self.every is not None):
-            raise At("times", "and every belong together; write both or none")
         if self.send is None and (self.args or self.entries or self.damage):
             raise At(
                 "damage" if self.damage else "entries" if self.entries else "args",
@@ -232,10 +178,8 @@ class Step(Table):
         return self
 
     @property
-    def said(self) -> str:
-        if self.send:
-            return f"{self.send}{f', {self.damage}' if self.damage else ''}"
-        return "raw octets" if self.raw else self.fault.said if self.fault else "wait"
+    def awaits(self) -> tuple[Expect | Forbid, ...]:
+        return (*self.expect, *self.forbid)
 
 
 class Peer(Table):
@@ -245,90 +189,33 @@ class Peer(Table):
     """So many come, or more."""
     lost: Annotated[int, Strict(), Field(ge=0, le=65536)] = 0
     """So many, at most, are sent and do not come."""
-    age: Annotated[DurationNs, Field(gt=0, le=LONGEST_NS)]
+    age: Within
     """Since the end of its frame, at most, when a pose comes."""
     lines_lost: Annotated[int, Strict(), Field(ge=0, le=65536)] = 0
     """So many poses, at most, have no whole line in the log when it is read from the disk again."""
 
 
-class Described(Protocol):
-    """What is known of every procedure, whatever program it is for."""
+class Procedure(Described[Step]):
+    """A procedure for the flight program."""
 
-    @property
-    def name(self) -> Slug: ...
-    @property
-    def title(self) -> Text: ...
-    @property
-    def verifies(self) -> tuple[RequirementId, ...]: ...
-    @property
-    def smoke(self) -> bool: ...
-    @property
-    def soak(self) -> bool: ...
-    @property
-    def ends(self) -> int: ...
-    @property
-    def steps(self) -> Sequence[object]: ...
-    @property
-    def emulated(self) -> bool: ...
-    @property
-    def acceptances(self) -> tuple[int, ...]: ...
-    def model_dump(self, *, mode: str, by_alias: bool) -> dict[str, Any]: ...
-
-
-class Procedure(Table):
-    """A procedure."""
-
-    title: Text
-    """One line: what it shows."""
-    verifies: Annotated[tuple[RequirementId, ...], NonEmpty, Distinct]
-    """The requirements of the mission that it verifies."""
-    smoke: Annotated[bool, Strict()] = False
-    """Whether it runs at the scale "smoke" too."""
     resets: Annotated[bool, Strict()] = False
     """Whether the board is reset: it has a watchdog then, and keeps the state on a disk."""
-    soak: Annotated[bool, Strict()] = False
-    """Whether it is a segment of a soak, which `--hours` plays one after the other; other scales leave it out."""
     tagged: Annotated[bool, Strict()] = False
     """Whether the program has a key, so that each telecommand carries a counter and a tag."""
     peer: Peer | None = None
     """Poses go to another spacecraft and into a log on a USB disk, memory is loaded: what must come of it."""
     allow: Annotated[tuple[Name, ...], Distinct] = ()
     """Events of severity medium or high that may come without being expected."""
-    ends: Annotated[DurationNs, Field(gt=0, le=LONGEST_NS)]
-    """When the ground stops listening; after every `within`."""
-    steps: Annotated[tuple[Step, ...], Field(alias="step", min_length=1, max_length=STEPS_MOST)]
-    """What is done, one [[step]] each, in the order of their times."""
-
-    _name: str = PrivateAttr("")
 
     @property
     def emulated(self) -> bool:
         """Whether it needs the virtual board: a watchdog that resets it, its radios and its USB disk."""
         return self.resets or self.peer is not None
 
-    @cached_property
-    def done(self) -> tuple[Step, ...]:
-        """Its steps in the order of their times, each that repeats as many."""
-        every = [
-            step.model_copy(update={"at": step.at + number * (step.every or 0)})
-            for step in self.steps
-            for number in range(step.times)
-        ]
-        return tuple(sorted(every, key=lambda step: step.at))
-
     @property
     def acceptances(self) -> tuple[int, ...]:
         """What it asks of acceptance, in ns."""
         return tuple(e.within for step in self.steps for e in step.expect if e.report in ("1.1", "ACCEPTED"))
-
-    @property
-    def name(self) -> Slug:
-        """That of its file."""
-        return self._name
-
-    def named(self, name: str) -> Self:
-        self._name = name
-        return self
 
     def by(self, camera: Camera) -> Self:
         """With what it expects and forbids where frames come by this way."""
@@ -363,36 +250,12 @@ class Procedure(Table):
         return self
 
     @model_validator(mode="after")
-    def _in_order(self) -> Self:
-        if sum(step.times for step in self.steps) > STEPS_MOST:
-            raise At("step", f"are more than {STEPS_MOST} with those that repeat; make two procedures of it")
-        count = sum(step.times * (len(step.expect) + len(step.forbid) + _IMPLIED) for step in self.steps)
-        if count > EXPECTS_MOST:
-            raise At("step", f"expect and forbid {count} reports in all; {EXPECTS_MOST} are the most: make two of it")
+    def _possible(self) -> Self:
         if self.peer and self.resets:
             raise At("peer", "stands beside resets = true; the programs at both ends would end with the board")
         for number, step in enumerate(self.steps):
-            if number and step.at < self.steps[number - 1].at:
-                raise At(
-                    "step", f"step {number + 1} is earlier than the one before; put them in the order of their times"
-                )
             if step.fault and step.fault.kernel and not self.resets:
                 raise At("step", f"step {number + 1} ends the kernel; write resets = true")
             if step.damage in OF_TAGS and not self.tagged:
                 raise At("step", f"step {number + 1} damages a tag; write tagged = true")
-            if step.damage is Damage.DUPLICATE and (not number or self.steps[number - 1].send is None):
-                raise At("step", f"step {number + 1} repeats what the one before sent; that sends no telecommand")
-            spans = [*(expect.within for expect in step.expect), *(forbid.within or 0 for forbid in step.forbid)]
-            until = step.at + (step.times - 1) * (step.every or 0) + max(spans, default=0)
-            if until > self.ends:
-                raise At("ends", f"is before step {number + 1} has had its time; write at least {until / 10**6:g} ms")
         return self
-
-
-def shown_as(wanted: object) -> str:
-    """What a value must be, as a table of results says it."""
-    if not isinstance(wanted, Bounds):
-        return f"= {wanted}"
-    signs = {"at_least": ">=", "at_most": "<=", "grows_at_least": "grows >=", "grows_at_most": "grows <="}
-    given = ((signs[name], value) for name, value in wanted if value is not None)
-    return " and ".join(f"{sign} {value:g}" for sign, value in given)

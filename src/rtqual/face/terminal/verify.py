@@ -10,14 +10,14 @@ from rich.table import Table
 
 from rtqual.base.words import clean, count
 from rtqual.engine.procedure.compliance import Compliance, Result
-from rtqual.engine.procedure.model import Described
+from rtqual.engine.procedure.described import Described, Timed
 from rtqual.reports.verification import Verified, headline
 
 _TONES = {Compliance.YES: "green", Compliance.NO: "red", Compliance.OPEN: "yellow"}
 _RESULTS = {Result.PASSED: "green", Result.FAILED: "red", Result.UNKNOWN: "yellow"}
 
 
-def print_procedures(console: Console, procedures: Sequence[Described]) -> None:
+def print_procedures(console: Console, procedures: Sequence[Described[Timed]]) -> None:
     table = Table("procedure", "what it shows", "verifies", "steps", "smoke", box=box.SIMPLE)
     for procedure in procedures:
         cells = (

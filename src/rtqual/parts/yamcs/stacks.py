@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rtqual.engine.dictionary.definition import Definition
-from rtqual.engine.procedure.model import Bounds, Damage, Expect, Procedure, Step
+from rtqual.engine.procedure.described import Bounds
+from rtqual.engine.procedure.model import Damage, Expect, Procedure, Step
 from rtqual.parts.yamcs.xtce import SPACE, sent_by_yamcs
 
 _REFUSALS = ("1.2", "1.4", "1.8")
