@@ -17,7 +17,7 @@ from rtqual.base.cache import sha256_of
 from rtqual.engine.campaign import folder as kept
 from rtqual.engine.campaign.lost import INTERRUPTED
 from rtqual.engine.procedure.compliance import Compliance, control
-from rtqual.engine.procedure.judge import Judgement
+from rtqual.engine.procedure.judging import Judgement
 from rtqual.engine.procedure.kept import Procedures
 from rtqual.engine.procedure.load import load_procedures
 from rtqual.engine.procedure.played import PREFIX

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from rtqual.engine.dictionary.definition import Definition, parse
 from rtqual.engine.dictionary.octets import sealed, time_octets
-from rtqual.engine.procedure.judge import Judgement, judge
+from rtqual.engine.procedure.judge import judge
+from rtqual.engine.procedure.judging import Judgement
 from rtqual.engine.procedure.load import load_procedure
 from rtqual.engine.procedure.model import Procedure
 from rtqual.engine.procedure.script import compiled

@@ -13,7 +13,7 @@ from rtqual.engine.dialogue.script import compiled
 from rtqual.engine.dictionary.octets import crc16
 from rtqual.engine.mission import load_mission
 from rtqual.engine.mission.verify import Verify
-from rtqual.engine.procedure.judge import Judgement
+from rtqual.engine.procedure.judging import Judgement
 
 HEATER = Path(__file__).parents[2] / "examples/heater"
 MISSION = HEATER / "heater.toml"

@@ -19,7 +19,7 @@ from rtqual.engine.dictionary.definition import Definition
 from rtqual.engine.dictionary.definition import load as load_definition
 from rtqual.engine.mission import Mission
 from rtqual.engine.mission.verify import Camera, Verify
-from rtqual.engine.procedure.judge import Judgement
+from rtqual.engine.procedure.judging import Judgement
 from rtqual.engine.procedure.kept import Procedures
 from rtqual.engine.procedure.load import procedures_of
 from rtqual.engine.procedure.peer import judged as judged_by_log

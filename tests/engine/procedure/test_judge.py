@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rtqual.engine.procedure.judge import Judgement, _Meets, judge
+from rtqual.engine.procedure.judge import _Meets, judge
+from rtqual.engine.procedure.judging import Judgement
 from rtqual.engine.procedure.load import load_procedure
 from rtqual.engine.procedure.model import Procedure
 from support.ground_log import MS, Log, definition, good, procedure

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rtqual.base.errors import BadInput
-from rtqual.engine.procedure.judge import Judgement
+from rtqual.engine.procedure.judging import Judgement
 from support.ground_log import MS, Log, definition, procedure
 
 TEXT = """\

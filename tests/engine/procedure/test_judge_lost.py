@@ -3,7 +3,8 @@
 
 from pathlib import Path
 
-from rtqual.engine.procedure.judge import Judgement, judge
+from rtqual.engine.procedure.judge import judge
+from rtqual.engine.procedure.judging import Judgement
 from support.ground_log import MS, Log, definition, good, procedure
 
 

@@ -14,7 +14,8 @@ from rtqual.engine.dictionary.octets import crc16
 from rtqual.engine.mission import load_mission
 from rtqual.engine.mission.verify import Camera
 from rtqual.engine.procedure.compliance import Compliance, Run, control, unasked
-from rtqual.engine.procedure.judge import Judgement, judge
+from rtqual.engine.procedure.judge import judge
+from rtqual.engine.procedure.judging import Judgement
 from rtqual.engine.procedure.load import load_procedures
 from rtqual.engine.procedure.played import LOG_SERIES, OCTET, log_of
 from rtqual.engine.procedure.script import KEY, compiled, script

@@ -19,8 +19,17 @@ from rtqual.engine.dialogue.model import Expect, Forbid, Holds, Match, Procedure
 from rtqual.engine.dialogue.script import CLOSING, SETUP, Said, compiled, expected, implied
 from rtqual.engine.mission.language import Stage
 from rtqual.engine.procedure.described import Bounds
-from rtqual.engine.procedure.judge import LOOKS_MOST, Check, Judgement, assigned
-from rtqual.engine.procedure.log import Entry, Unsent, Unsound, What, read_log
+from rtqual.engine.procedure.judging import (
+    Anchor,
+    Check,
+    Judgement,
+    anchors_of,
+    assigned,
+    did_not_come,
+    no_evidence,
+    require_few,
+)
+from rtqual.engine.procedure.log import Entry, Unsound, What, read_log
 from rtqual.protocols.dictionary import Refused, Report
 
 _UNASKED = (Stage.REFUSED, Stage.FAILED)
@@ -49,20 +58,8 @@ class Heard:
 
 
 @dataclass(frozen=True)
-class _Anchor:
-    """Where a step stands in the log. `line`: what it sent."""
-
-    step: int
-    place: int
-    at_ns: int
-    action: str
-    line: Said | None = None
-    fault: bool = False
-
-
-@dataclass(frozen=True)
 class _Due:
-    anchor: _Anchor
+    anchor: Anchor[Said]
     expect: Expect
     since_ns: int = 0
 
@@ -75,16 +72,18 @@ def judge(procedure: Procedure, log: str, language: Language, ended: str = "") -
     """Whatever the log holds; nothing is raised. `ended`: how the program did, where it ended by itself."""
     lines = compiled(procedure, language)
     try:
-        entries = read_log(log, lines)
-    except Unsent as error:
-        return Judgement(wrong=(str(error),))
-    except Unsound as error:
-        return Judgement(unsound=str(error))
+        return _judged(procedure, lines, read_log(log, lines), language, ended)
+    except Unsound as why:
+        return no_evidence(why)
+
+
+def _judged(
+    procedure: Procedure, lines: Sequence[Said], entries: Sequence[Entry], language: Language, ended: str
+) -> Judgement:
     heard = hear(entries, language)
     asked = sum(len(step.forbid) + len(step.expect) + len(step.is_) + len(_IMPLIED) for step in procedure.done)
-    if (len(entries) + len(heard.got)) * asked > LOOKS_MOST:
-        return Judgement(unsound=f"has {len(entries):,} lines for {asked} expectations, more than are judged")
-    anchors = [_anchor(number, lines, entries, procedure) for number in range(len(procedure.done))]
+    require_few(len(entries), len(entries) + len(heard.got), asked)
+    anchors = anchors_of(procedure.done, lines, entries)
     steps = list(zip(anchors, procedure.done, strict=True))
     fixed = [_fixed(line, number, entries) for number, line in enumerate(lines) if line.step in (SETUP, CLOSING)]
     due = [(anchor, expect) for anchor, step in steps for expect in step.expect]
@@ -195,19 +194,9 @@ def _meaning(
             yield Got(place, at_ns, report, other, again=True)
 
 
-def _anchor(number: int, lines: Sequence[Said], entries: Sequence[Entry], procedure: Procedure) -> _Anchor:
-    step = procedure.done[number]
-    for at, line in enumerate(lines):
-        if line.step == number:
-            place, entry = next((n, e) for n, e in enumerate(entries) if e.line == at)
-            return _Anchor(number, place, entry.at_ns, step.said, line, step.fault is not None)
-    place = next((n for n, entry in enumerate(entries) if entry.at_ns >= step.at), len(entries))
-    return _Anchor(number, place - 1, step.at, step.said)
-
-
-def _fixed(line: Said, number: int, entries: Sequence[Entry]) -> _Anchor:
+def _fixed(line: Said, number: int, entries: Sequence[Entry]) -> Anchor[Said]:
     place, entry = next((n, e) for n, e in enumerate(entries) if e.line == number)
-    return _Anchor(line.step or 0, place, entry.at_ns, line.command, line)
+    return Anchor(line.step or 0, place, entry.at_ns, line.command, line)
 
 
 class _Meets:
@@ -233,7 +222,7 @@ class _Meets:
             if self.got[number].at_ns >= due.since_ns and self.match(due.expect, due.anchor, number):
                 yield number
 
-    def kind(self, match: Match, anchor: _Anchor, got: Got) -> bool:
+    def kind(self, match: Match, anchor: Anchor[Said], got: Got) -> bool:
         """All but the values."""
         meant = got.meant
         if match.report:
@@ -245,7 +234,7 @@ class _Meets:
         answers = anchor.line is not None and meant.answers(anchor.line.command, anchor.line.encoded)
         return answers and meant.stage is match.answer and match.cause in (None, meant.cause)
 
-    def match(self, match: Match, anchor: _Anchor, number: int) -> bool:
+    def match(self, match: Match, anchor: Anchor[Said], number: int) -> bool:
         got = self.got[number]
         if not self.kind(match, anchor, got):
             return False
@@ -258,19 +247,16 @@ class _Meets:
 
     def why_not(self, due: _Due) -> str:
         """What came in its place, where something like it did."""
-        why = f"did not come within {due.expect.within / 10**6:g} ms"
         place, since_ns = due.anchor.place, due.since_ns
         later = (
             g for g in self.got if g.place > place and g.at_ns >= since_ns and self.kind(due.expect, due.anchor, g)
         )
         came = next(later, None)
         if came is None:
-            return why
-        values = ", ".join(f"{n} {came.report.values[n]}" for n in due.expect.values if n in came.report.values)
-        after_ms = (came.at_ns - due.since_ns) / 10**6
-        return f"{why}; the next {'with ' + values + ' ' if values else ''}came after {after_ms:.3f} ms"
+            return did_not_come(due.expect)
+        return did_not_come(due.expect, came.at_ns - due.since_ns, came.report.values)
 
-    def last(self, report: str, anchor: _Anchor) -> Got | None:
+    def last(self, report: str, anchor: Anchor[Said]) -> Got | None:
         """The report of this name that holds at a step's time."""
         before = (got for got in reversed(self.got) if got.place <= anchor.place and got.at_ns <= anchor.at_ns)
         return next((got for got in before if got.report.name == report and not got.again), None)
@@ -285,7 +271,7 @@ def fits(value: Any, wanted: Any, earlier: Any = None) -> bool:
     return wanted.hold(value, earlier) if isinstance(wanted, Bounds) else bool(value == wanted)
 
 
-def _expected(asked: Iterable[tuple[_Anchor, Expect]], meets: _Meets) -> tuple[list[Check], set[int]]:
+def _expected(asked: Iterable[tuple[Anchor[Said], Expect]], meets: _Meets) -> tuple[list[Check], set[int]]:
     """Those that count from their step first, then those that count from an answer."""
     checks: list[Check] = []
     came: dict[tuple[int, Stage], int] = {}  # step and answer -> when
@@ -315,22 +301,16 @@ def _expected(asked: Iterable[tuple[_Anchor, Expect]], meets: _Meets) -> tuple[l
 
 
 def _check(due: _Due, got: Got | None, meets: _Meets) -> Check:
-    anchor = due.anchor
-    after = got.at_ns - due.since_ns if got else None
-    detail = "" if got else meets.why_not(due)
-    return Check(anchor.step, anchor.action, due.expect.said, got is not None, detail, after, anchor.fault)
+    return due.anchor.check(due.expect, got.at_ns - due.since_ns if got else None, "" if got else meets.why_not(due))
 
 
-def _forbidden(anchor: _Anchor, forbid: Forbid, free: Sequence[Got], meets: _Meets) -> Check:
-    until = anchor.at_ns + forbid.within if forbid.within else None
+def _forbidden(anchor: Anchor[Said], forbid: Forbid, free: Sequence[Got], meets: _Meets) -> Check:
     numbers = {id(got): number for number, got in enumerate(meets.got)}
-    later = (got for got in free if got.place > anchor.place and (until is None or got.at_ns <= until))
-    found = next((got for got in later if meets.match(forbid, anchor, numbers[id(got)])), None)
-    detail = f"came after {(found.at_ns - anchor.at_ns) / 10**6:.3f} ms" if found else ""
-    return Check(anchor.step, anchor.action, f"no {forbid.said}", found is None, detail)
+    later = (got for got in free if got.place > anchor.place)
+    return anchor.check_absent(forbid, (got.at_ns for got in later if meets.match(forbid, anchor, numbers[id(got)])))
 
 
-def _held(anchor: _Anchor, holds: Holds, meets: _Meets) -> Check:
+def _held(anchor: Anchor[Said], holds: Holds, meets: _Meets) -> Check:
     got = meets.last(holds.report, anchor)
     if got is None:
         return Check(anchor.step, anchor.action, holds.said, passed=False, detail="nothing was reported before")

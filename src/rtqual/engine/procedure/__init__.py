@@ -9,6 +9,7 @@ kept.py        procedures as a campaign keeps them
 script.py      a procedure as the timed script that `rtqual-ground` plays
 log.py         what `rtqual-ground` logged, with every line checked
 files.py       files from the board, as that log tells of their ends
+judging.py     what every judge says and does
 judge.py       whether what came back is what must
 sound.py       what must hold of every log, whatever the procedure says
 figures.py     latencies and counts of a log

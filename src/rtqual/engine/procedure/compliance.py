@@ -8,7 +8,7 @@ from enum import StrEnum
 from rtqual.engine.boards.guest import why_no_hardware
 from rtqual.engine.mission.verify import SystemRequirement
 from rtqual.engine.procedure.described import Described, Timed
-from rtqual.engine.procedure.judge import Judgement
+from rtqual.engine.procedure.judging import Judgement
 from rtqual.protocols.record.schema import Timing
 
 

@@ -7,79 +7,35 @@ procedure, as does whatever sound.py finds.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 from rtqual.engine.dictionary.definition import Definition
 from rtqual.engine.procedure.described import Bounds
 from rtqual.engine.procedure.files import File
-from rtqual.engine.procedure.log import Entry, Unsent, Unsound, What, read_log
+from rtqual.engine.procedure.judging import (
+    Anchor,
+    Check,
+    Judgement,
+    anchors_of,
+    assigned,
+    did_not_come,
+    no_evidence,
+    require_few,
+)
+from rtqual.engine.procedure.log import Entry, Unsound, What, read_log
 from rtqual.engine.procedure.model import Expect, Match, Procedure, Step
 from rtqual.engine.procedure.script import CLOSING, CLOSING_NS, Line, compiled
 from rtqual.engine.procedure.sound import ANSWERS, EVENTS, REFUSALS, SEVERE, Got, conduct, reports
 
 ACCEPT_NS, COMPLETE_NS = 100 * 10**6, 10**9  # what a telecommand has where its step does not say
-LOOKS_MOST = 4_000_000  # lines of a log times what is expected and forbidden: some seconds. A log may be a stranger's
 _ACCEPTANCE, _END = ({"1.1", "1.2"}, {"1.2", "1.4", "1.7", "1.8"})
 
 
 @dataclass(frozen=True)
-class Check:
-    """Something that must, or must not, come."""
-
-    step: int  # from 0; -1: of the answers that end every procedure
-    action: str
-    what: str
-    passed: bool
-    detail: str = ""
-    after_ns: int | None = None  # the step, where it came
-    fault: bool = False  # whether the step is one
-
-
-@dataclass(frozen=True)
-class Judgement:
-    """`unsound`: why the log is no evidence at all; `wrong`: what sound.py found, or nobody expected. `untold`: what
-    the program has no word for; `unknown`: packets that its dictionary lacks."""
-
-    checks: tuple[Check, ...] = ()
-    wrong: tuple[str, ...] = ()
-    unsound: str = ""
-    untold: tuple[str, ...] = ()
-    unknown: tuple[str, ...] = ()
-
-    @property
-    def passed(self) -> bool:
-        return bool(self.checks) and not self.unsound and not self.wrong and all(check.passed for check in self.checks)
-
-    @property
-    def why(self) -> str:
-        """The first reason not to pass; empty where it passed."""
-        if self.unsound:
-            return f"no evidence: the log {self.unsound}"
-        failed = next((check for check in self.checks if not check.passed), None)
-        if failed:
-            at = f"step {failed.step + 1}" if failed.step >= 0 else "at the end"
-            return f"{at} ({failed.action}): {failed.what}: {failed.detail}"
-        return self.wrong[0] if self.wrong else "" if self.checks else "nothing was checked"
-
-
-@dataclass(frozen=True)
-class _Anchor:
-    """Where a step stands in the log."""
-
-    step: int
-    place: int
-    at_ns: int
-    request: bytes
-    action: str
-    fault: bool = False
-
-
-@dataclass(frozen=True)
 class _Due:
-    anchor: _Anchor
+    anchor: Anchor[Line]
     expect: Expect
 
     @property
@@ -91,18 +47,18 @@ def judge(procedure: Procedure, log: str, definition: Definition) -> Judgement:
     """Whatever the log holds; nothing is raised."""
     lines = compiled(procedure, definition)
     try:
-        entries = read_log(log, lines)
-    except Unsent as error:
-        return Judgement(wrong=(str(error),))
-    except Unsound as error:
-        return Judgement(unsound=str(error))
+        return _judged(procedure, lines, read_log(log, lines), definition)
+    except Unsound as why:
+        return no_evidence(why)
+
+
+def _judged(procedure: Procedure, lines: Sequence[Line], entries: Sequence[Entry], definition: Definition) -> Judgement:
     asked = sum(len(step.forbid) + len([*_expected(step)]) for step in procedure.done)
-    if len(entries) * asked > LOOKS_MOST:
-        return Judgement(unsound=f"has {len(entries):,} lines for {asked} expectations, more than are judged")
+    require_few(len(entries), len(entries), asked)
     got, wrong = reports(entries, definition)
-    anchors = [_anchor(number, step, lines, entries) for number, step in enumerate(procedure.done)]
+    anchors = anchors_of(procedure.done, lines, entries)
     last = next(entry for entry in reversed(entries) if entry.what is What.SENT)
-    closing = _Anchor(-1, entries.index(last), last.at_ns, last.octets[:4], "the end")
+    closing = Anchor(-1, entries.index(last), last.at_ns, "the end", lines[last.line])
     due = [_Due(a, e) for a, s in zip(anchors, procedure.done, strict=True) for e in _expected(s)]
     due += [_Due(closing, expect) for expect in _closing()]
     meets = _Meets(definition, got)
@@ -117,15 +73,6 @@ def judge(procedure: Procedure, log: str, definition: Definition) -> Judgement:
     wrong += conduct(entries, got)
     wrong += _unasked(procedure, [arrival for n, arrival in enumerate(got) if n not in claimed])
     return Judgement(tuple(checks), tuple(wrong))
-
-
-def _anchor(number: int, step: Step, lines: Sequence[Line], entries: Sequence[Entry]) -> _Anchor:
-    for at, line in enumerate(lines):
-        if line.step == number:
-            place, entry = next((n, e) for n, e in enumerate(entries) if e.line == at)
-            return _Anchor(number, place, entry.at_ns, line.request, step.said, step.fault is not None)
-    place = next((n for n, entry in enumerate(entries) if entry.at_ns >= step.at), len(entries))
-    return _Anchor(number, place - 1, step.at, b"", step.said)
 
 
 def _expected(step: Step) -> Iterator[Expect]:
@@ -154,6 +101,10 @@ def _closing() -> Iterator[Expect]:
         yield Expect(report=report, within=CLOSING_NS)
 
 
+def _request(anchor: Anchor[Line]) -> bytes:
+    return anchor.line.request if anchor.line else b""
+
+
 class _Meets:
     """Whether a report is one that is meant."""
 
@@ -175,29 +126,25 @@ class _Meets:
             if self.match(due.expect, due.anchor, self._got[number]):
                 yield number
 
-    def kind(self, match: Match, anchor: _Anchor, got: Got) -> bool:
+    def kind(self, match: Match, anchor: Anchor[Line], got: Got) -> bool:
         """All but the values."""
         report = got.report
         return (
             (match.report is None or match.report in (report.name, got.kind))
-            and (report.service != ANSWERS or report.request == anchor.request)
+            and (report.service != ANSWERS or report.request == _request(anchor))
             and (match.event is None or (report.service == EVENTS and report.fields.get("event") == match.event))
             and (match.failure is None or report.fields.get("failure") == match.failure)
         )
 
     def why_not(self, due: _Due) -> str:
         """What came in its place, where something like it did."""
-        why = f"did not come within {due.expect.within / 10**6:g} ms"
         later = (got for got in self._got if got.place > due.anchor.place and self.kind(due.expect, due.anchor, got))
         came = next(later, None)
         if came is None:
-            return why
-        first = came.report.fields
-        values = ", ".join(f"{name} {first[name]}" for name in due.expect.values if name in first)
-        after_ms = (came.at_ns - due.anchor.at_ns) / 10**6
-        return f"{why}; the next {'with ' + values + ' ' if values else ''}came after {after_ms:.3f} ms"
+            return did_not_come(due.expect)
+        return did_not_come(due.expect, came.at_ns - due.anchor.at_ns, came.report.fields)
 
-    def match(self, match: Match, anchor: _Anchor, got: Got) -> bool:
+    def match(self, match: Match, anchor: Anchor[Line], got: Got) -> bool:
         return self.kind(match, anchor, got) and all(self._value(match, got, *pair) for pair in match.values.items())
 
     def file(self, match: Match, file: File) -> bool:
@@ -219,27 +166,6 @@ class _Meets:
         if not isinstance(wanted, Bounds):
             return bool(value == wanted)
         return wanted.hold(value, earlier)
-
-
-def assigned(wanted: Sequence[Iterable[int]]) -> dict[int, int]:
-    """Return which report serves which expectation: as many as possible, each report once (Kuhn's augmenting paths).
-    Reports are tried in the order they came, so an expectation that nobody else needs gets the first."""
-    taken: dict[int, int] = {}  # report -> expectation
-    # Others need fewer reports than there are expectations, so that many candidates are enough for each.
-    enough = [list(islice(iterable, len(wanted))) for iterable in wanted]
-
-    def serve(count: int, tried: set[int]) -> bool:
-        for report in enough[count]:
-            if report not in tried:
-                tried.add(report)
-                if report not in taken or serve(taken[report], tried):
-                    taken[report] = count
-                    return True
-        return False
-
-    for number in range(len(wanted)):
-        serve(number, set())
-    return {expectation: report for report, expectation in taken.items()}
 
 
 def _links(due: Sequence[_Due], entries: Sequence[Entry], meets: _Meets) -> tuple[list[Check], list[Entry]]:
@@ -266,40 +192,27 @@ def _links(due: Sequence[_Due], entries: Sequence[Entry], meets: _Meets) -> tupl
     for number, wanted in enumerate(due):
         after = found[served[number]][1].at_ns - wanted.anchor.at_ns if number in served else None
         what = "come whole, as asked," if wanted.expect.file else "happen"
-        checks.append(_told(wanted, after, f"it did not {what} within {wanted.expect.within / 10**6:g} ms"))
+        checks.append(
+            wanted.anchor.check(wanted.expect, after, f"it did not {what} within {wanted.expect.within / 10**6:g} ms")
+        )
     times = [(wanted.anchor.place, wanted.until_ns) for wanted in due if wanted.expect.link == "lost"]
     losses = [(place, entry) for place, entry in found if entry.what in kinds["lost"]]
     return checks, [entry for at, entry in losses if not any(place < at and entry.at_ns <= to for place, to in times)]
 
 
-def _told(due: _Due, after_ns: int | None, why: str) -> Check:
-    passed = after_ns is not None
-    anchor = due.anchor
-    return Check(anchor.step, anchor.action, due.expect.said, passed, "" if passed else why, after_ns, anchor.fault)
-
-
 def _check(due: _Due, got: Got | None, meets: _Meets) -> Check:
-    return _told(due, got.at_ns - due.anchor.at_ns if got else None, "" if got else meets.why_not(due))
+    return due.anchor.check(
+        due.expect, got.at_ns - due.anchor.at_ns if got else None, "" if got else meets.why_not(due)
+    )
 
 
 def _forbidden(
-    steps: Sequence[Step], anchors: Sequence[_Anchor], unclaimed: Sequence[Got], meets: _Meets
+    steps: Sequence[Step], anchors: Sequence[Anchor[Line]], unclaimed: Sequence[Got], meets: _Meets
 ) -> Iterator[Check]:
     for step, anchor in zip(steps, anchors, strict=True):
         for forbid in step.forbid:
-            until = anchor.at_ns + forbid.within if forbid.within else None
-            found = next(
-                (
-                    got
-                    for got in unclaimed
-                    if got.place > anchor.place
-                    and (until is None or got.at_ns <= until)
-                    and meets.match(forbid, anchor, got)
-                ),
-                None,
-            )
-            detail = f"came after {(found.at_ns - anchor.at_ns) / 10**6:.3f} ms" if found else ""
-            yield Check(anchor.step, anchor.action, f"no {forbid.said}", found is None, detail)
+            matching = (got for got in unclaimed if got.place > anchor.place and meets.match(forbid, anchor, got))
+            yield anchor.check_absent(forbid, (got.at_ns for got in matching))
 
 
 def _unasked(procedure: Procedure, unclaimed: Sequence[Got]) -> Iterator[str]:

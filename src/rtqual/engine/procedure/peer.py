@@ -6,7 +6,8 @@ from dataclasses import replace
 from math import inf
 
 from rtqual.engine.dictionary.definition import Definition
-from rtqual.engine.procedure.judge import Check, Judgement, judge
+from rtqual.engine.procedure.judge import judge
+from rtqual.engine.procedure.judging import Check, Judgement
 from rtqual.engine.procedure.model import Peer, Procedure
 from rtqual.protocols.record.schema import Scalar
 
