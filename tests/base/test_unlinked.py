@@ -9,6 +9,7 @@ import pytest
 
 from rtqual.base import unlinked
 from rtqual.base.errors import BadInput
+from rtqual.base.scratch import sweep_fresh
 
 
 @pytest.fixture
@@ -62,16 +63,15 @@ def test_no_file_is_read_beyond_its_bound(folder: Path) -> None:
         unlinked.read(folder, "short", 3)
 
 
-def test_what_a_writer_left_that_was_killed_goes_with_the_next(folder: Path) -> None:
+def test_what_a_writer_left_that_was_killed_is_swept_not_sought_at_each_write(folder: Path) -> None:
     writer = os.fork()
     if writer == 0:  # in the middle
         os.rename = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
         unlinked.write(folder, "report.pdf", b"half")
     os.waitpid(writer, 0)
     assert not (folder / "report.pdf").exists()
-    (folder / f".report.pdf.{os.getppid()}").write_text("of one who is at it")
-    (folder / f".other.{writer}").write_text("another's")
-    (folder / ".report.pdf.4194305").mkdir()  # beyond every process's number
+    (folder / f".report.pdf.{os.getpid()}").write_text("of one who had this number")
     unlinked.write(folder, "report.pdf", b"whole")
-    left = {path.name for path in folder.iterdir() if path.name.startswith((".", "report"))}
-    assert left == {"report.pdf", ".report.pdf.4194305", f".report.pdf.{os.getppid()}", f".other.{writer}"}
+    assert (folder / "report.pdf").read_bytes() == b"whole"
+    assert sweep_fresh(folder) == [folder / f".report.pdf.{writer}"]
+    assert not [path for path in folder.iterdir() if path.name.startswith(".")]

@@ -44,15 +44,13 @@ def sha256(folder: Path, name: str, size_b: int | None = None) -> tuple[int, str
 
 
 def write(folder: Path, name: str, content: bytes) -> None:
-    """In the place of what is there, whole or not at all; folders on the way are made. What killed ones left goes."""
+    """In the place of what is there, whole or not at all; folders on the way are made. What is left of
+    it where rtqual is killed, the next campaign in the folder clears away (scratch.py)."""
     with _above(folder, name, make=True) as (above, last):
         _plain(folder / name, above, last)
         fresh = f".{last}.{os.getpid()}"
-        for left in os.listdir(above):  # noqa: PTH208 a descriptor
-            writer = left.removeprefix(f".{last}.")
-            if left == fresh or (writer != left and writer.isdecimal() and _ended(writer)):
-                with suppress(OSError):  # gone meanwhile, or a folder that somebody named so
-                    os.unlink(left, dir_fd=above)
+        with suppress(FileNotFoundError):
+            os.unlink(fresh, dir_fd=above)  # of one who had this number, and was killed
         try:
             with naming(folder / name), os.fdopen(os.open(fresh, _NEW, 0o666, dir_fd=above), "wb") as file:
                 file.write(content)
@@ -63,10 +61,6 @@ def write(folder: Path, name: str, content: bytes) -> None:
             with suppress(FileNotFoundError):
                 os.unlink(fresh, dir_fd=above)
             raise
-
-
-def _ended(pid: str) -> bool:
-    return not Path("/proc", pid).exists()
 
 
 def remove(folder: Path, name: str) -> None:
