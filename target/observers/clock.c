@@ -20,6 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "insns.h"
 #include "plugin.h"
 
 /*
@@ -28,24 +29,12 @@
  */
 #define TURN_INSNS 2000
 
-/* How the processors of our guests halt: x86, ARM, Thumb, 64-bit ARM. */
-static const uint8_t x86_hlt[] = { 0xf4 };
-static const uint8_t arm_wfi[] = { 0x03, 0xf0, 0x20, 0xe3 };
-static const uint8_t thumb_wfi[] = { 0x30, 0xbf };
-static const uint8_t a64_wfi[] = { 0x7f, 0x20, 0x03, 0xd5 };
-
 /* Not part of that interface, which can neither end a turn nor count; but QEMU exports them. */
 struct CPUState;
 struct CPUState *qemu_get_cpu(int index);
 void cpu_exit(struct CPUState *cpu);
 void icount_update(struct CPUState *cpu);
 bool runstate_is_running(void);
-
-/* No-ops that no other code contains: one with an odd displacement, and an unassigned hint. machine_*.c have them too.
- */
-static const uint8_t x86_mark[] = { 0x0f, 0x1f, 0x80, 'R', 'T', 'Q', 'U' };
-static const uint8_t thumb_mark[] = { 0xaf, 0xf3, 0x5a, 0x80 };
-static const uint8_t a64_mark[] = { 0x5f, 0x2b, 0x03, 0xd5 };
 
 /* QEMU looks this and qemu_plugin_install() up by name. */
 const int qemu_plugin_version = PLUGIN_INTERFACE;
@@ -79,24 +68,6 @@ static void hold_until_stopped(unsigned int vcpu_index, void *unused)
 	(void)unused;
 	while (runstate_is_running())
 		usleep(1000);
-}
-
-static bool is(const struct qemu_plugin_insn *insn, const uint8_t *bytes, size_t size)
-{
-	return qemu_plugin_insn_size(insn) == size && !memcmp(insn_bytes(insn), bytes, size);
-}
-
-/* None of these is the start of an instruction of the same size on another processor. */
-static bool is_halt(const struct qemu_plugin_insn *insn)
-{
-	return is(insn, x86_hlt, sizeof(x86_hlt)) || is(insn, arm_wfi, sizeof(arm_wfi)) ||
-	       is(insn, thumb_wfi, sizeof(thumb_wfi)) || is(insn, a64_wfi, sizeof(a64_wfi));
-}
-
-static bool is_mark(const struct qemu_plugin_insn *insn)
-{
-	return is(insn, x86_mark, sizeof(x86_mark)) || is(insn, thumb_mark, sizeof(thumb_mark)) ||
-	       is(insn, a64_mark, sizeof(a64_mark));
 }
 
 static void instrument_tb(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)

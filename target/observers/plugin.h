@@ -25,7 +25,7 @@ typedef void (*vcpu_udata_cb_t)(unsigned int vcpu_index, void *userdata);
 typedef void (*vcpu_mem_cb_t)(unsigned int vcpu_index, uint32_t info, uint64_t vaddr, void *userdata);
 typedef void (*udata_cb_t)(qemu_plugin_id_t id, void *userdata);
 enum qemu_plugin_cb_flags { QEMU_PLUGIN_CB_NO_REGS };
-enum qemu_plugin_mem_rw { QEMU_PLUGIN_MEM_W = 2 };
+enum qemu_plugin_mem_rw { QEMU_PLUGIN_MEM_R = 1, QEMU_PLUGIN_MEM_W };
 
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
 uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *tb);
