@@ -59,9 +59,10 @@ def signs_here() -> dict[str, str]:
     }
 
 
-def why_no_hardware(guest: str) -> str:
-    """In a sentence that begins with what it is of: "it is a guest of kvm"."""
-    return "nothing tells whether it is a guest of a hypervisor" if guest == UNTOLD else f"it is a guest of {guest}"
+def why_no_hardware(guest: str, what: str = "it") -> str:
+    """Say why what was measured is not known to be hardware: "it is a guest of kvm"."""
+    told = f"{what} is a guest of"
+    return f"nothing tells whether {told} a hypervisor" if guest == UNTOLD else f"{told} {guest}"
 
 
 def _read(path: str) -> str:

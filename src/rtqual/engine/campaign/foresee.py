@@ -182,6 +182,6 @@ def _no_flight(mission: Mission, candidate: Candidate) -> list[str]:
     if candidate.is_here:
         guest_of = hypervisor()
         unstated = [] if candidate.release or candidate.preempt_rt is not None else [_UNSTATED]
-        return [why_no_hardware(guest_of).replace("it is", "this machine is", 1)] if guest_of else unstated
+        return [why_no_hardware(guest_of, "this machine")] if guest_of else unstated
     counted = candidate.place is not None and candidate.place.clock is not Clock.REAL
     return [_EMULATED] if counted and not mission.mission.accept_virtual else []

@@ -119,7 +119,7 @@ def _closed(compliance: Compliance, runs: Sequence[Run]) -> str:
     if any(run.timing is not Timing.REAL for run in runs):
         return "open: the virtual board ranks, does not close"
     guests = [run.guest_of for run in runs if run.guest_of]
-    return f"open: {why_no_hardware(guests[0]).replace('it is', 'the board is', 1)}" if guests else "closed"
+    return f"open: {why_no_hardware(guests[0], 'the board')}" if guests else "closed"
 
 
 def unasked(requirements: Sequence[SystemRequirement], procedures: Sequence[Described[Timed]]) -> tuple[str, ...]:

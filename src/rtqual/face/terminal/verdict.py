@@ -115,7 +115,7 @@ def _candidate(standing: Standing, scored: float | None) -> Table:
         outcome = f"[{_TONE[gate.outcome]}]{gate.outcome}[/]"
         table.add_row(escape(gate.requirement), outcome, escape(gate.reason))
     if met_needs:
-        names = ", ".join(gate.requirement.removeprefix("need ") for gate in met_needs)
+        names = ", ".join(gate.name for gate in met_needs)
         table.add_row("needs", f"[{_TONE[Outcome.MET]}]{Outcome.MET}[/]", escape(names))
     for refusal in standing.other_refusals:
         table.add_row("no verdict", "[yellow]refused[/]", escape(refusal))

@@ -118,7 +118,9 @@ def image(
         print_json(as_dict(measured))
     else:
         print_images(LITERAL, measured)
-    return 1 if any(each.booted and each.booted.tried and each.booted.tried.fails for each in measured.values()) else 0
+    return (
+        1 if any(image.booted and image.booted.tried and image.booted.tried.fails for image in measured.values()) else 0
+    )
 
 
 def _card(

@@ -74,7 +74,7 @@ def _gates(standing: Standing) -> Iterator[list[str]]:
     met = [gate for gate in standing.gates if gate.measured is None and gate.outcome == Outcome.MET]
     yield from (_gate(gate) for gate in standing.gates if gate not in met)
     if met:
-        names = ", ".join(gate.requirement.removeprefix("need ") for gate in met)
+        names = ", ".join(gate.name for gate in met)
         yield ["needs", f"{_SIGNS[Outcome.MET]} {Outcome.MET}", prose(names)]
 
 

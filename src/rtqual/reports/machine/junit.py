@@ -18,10 +18,10 @@ from xml.etree import ElementTree
 from rtqual.engine.analysis.model import Evidence
 from rtqual.engine.analysis.regression.course import Course, Moved, Regressions
 from rtqual.engine.analysis.regression.origin import cell_name
-from rtqual.engine.analysis.verdict.gates import limit_text, need_name
+from rtqual.engine.analysis.verdict.gates import limit_text
 from rtqual.engine.analysis.verdict.goals import Goals, Place
 from rtqual.engine.analysis.verdict.judge import ACCEPTED_LINE
-from rtqual.engine.analysis.verdict.model import Gate, Ground, Outcome, Standing, Verdict
+from rtqual.engine.analysis.verdict.model import Gate, Ground, Outcome, Standing, Verdict, need_name
 from rtqual.engine.mission import Mission
 from rtqual.reports.machine.regressions import change, outcomes
 from rtqual.reports.page.text import clean

@@ -282,8 +282,7 @@ def _caveats(records: Sequence[Record]) -> tuple[str, ...]:
     told = Counter(chain.from_iterable(dict.fromkeys(record.manifest.cautions or ()) for record in records))
     caveats = [f"{text}{DETAIL}{times} of {count(len(records), 'run')})" for text, times in told.items()]
     caveats += [
-        f"{why_no_hardware(host).replace('it is', 'the machine is', 1)}, which can take the CPU away"
-        for host in _hypervisors(records)
+        f"{why_no_hardware(host, 'the machine')}, which can take the CPU away" for host in _hypervisors(records)
     ]
     if any(table.get("clock_rate") == NOT_COMPARED for table in _facts_in_real_time(records)):
         caveats.append(f"the board's clock was {NOT_COMPARED}: its durations are by its own clock alone")

@@ -16,8 +16,7 @@ from rtqual.engine.analysis.figure.asked import (
 from rtqual.engine.analysis.figure.model import Figure
 from rtqual.engine.analysis.figure.statistics import is_size
 from rtqual.engine.analysis.figure.wording import digits
-from rtqual.engine.analysis.verdict.gates import need_name
-from rtqual.engine.analysis.verdict.model import Gate, Outcome, Standing
+from rtqual.engine.analysis.verdict.model import Gate, Outcome, Standing, need_name
 from rtqual.engine.analysis.verdict.score import ScoreTable, times
 from rtqual.engine.mission import Mission, Requirement
 

@@ -35,7 +35,7 @@ from rtqual.engine.analysis.figure.statistics import is_size
 from rtqual.engine.analysis.figure.summary import RESOLUTION, Measured, distribution_of
 from rtqual.engine.analysis.figure.wording import figure, value
 from rtqual.engine.analysis.verdict.clock import by_clock
-from rtqual.engine.analysis.verdict.model import Gate, Outcome
+from rtqual.engine.analysis.verdict.model import Gate, Outcome, need_name
 from rtqual.engine.kernel.needs import Known, check_needs, is_config
 from rtqual.engine.mission import PUBLISHED, Requirement
 
@@ -83,10 +83,6 @@ def need_gates(needs: Iterable[str], candidate: str, config: Known) -> Iterator[
             continue
         outcome = Outcome.MET if check.ok else Outcome.NOT_MET
         yield Gate(need_name(need), candidate, outcome, None, check.limit, check.reason)
-
-
-def need_name(need: str) -> str:
-    return f"need {need}"
 
 
 def requirement_gate(requirement: Requirement, cells: Cells, candidate: str) -> Gate:

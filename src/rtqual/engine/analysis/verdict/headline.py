@@ -43,11 +43,11 @@ def ground_of(mission: Mission, cells: Cells) -> Ground:
     return Ground.ACCEPTED if cells.accept_virtual else Ground.EMULATED
 
 
-def _why_no_flight_candidate(mission: Mission, cells: Cells) -> str:
+def _why_no_flight_candidate(mission: Mission, cells: Cells, what: str = "it") -> str:
     """What was measured in real time is for comparison, by whatever board; empty where it may fly."""
     guests = [measured.summary.hypervisor for measured in cells.measured.values() if measured.summary.hypervisor]
     if guests:
-        return why_no_hardware(guests[0])
+        return why_no_hardware(guests[0], what)
     stated = {
         candidate.name: candidate.release or candidate.preempt_rt is not None
         for candidate in mission.candidates
@@ -86,11 +86,10 @@ def headline(
 ) -> str:
     """One board's, in a sentence or two."""
     if ground == Ground.REFERENCE:
-        names, why = listed(cells.candidates), _why_no_flight_candidate(mission, cells)
         here = all(candidate.is_here for candidate in mission.candidates if candidate.name in cells.candidates)
+        why = _why_no_flight_candidate(mission, cells, "it" if here else f"board {cells.board}")
         verb = "is not a flight candidate" if len(cells.candidates) == 1 else "are no flight candidates"
-        why = why if here else why.replace("it is", f"board {cells.board} is", 1)
-        return f"{names} {verb}: {why}. What was measured there is for comparison."
+        return f"{listed(cells.candidates)} {verb}: {why}. What was measured there is for comparison."
     if unplanned and any(standing.seen == Outcome.UNDECIDED for standing in standings):
         told = [standing for standing in standings if standing.refusals or standing.seen == Outcome.NOT_MET]
         what = f"this scale does not measure {some(unplanned, 'requirements')}"
@@ -159,11 +158,10 @@ def _no_choice(
     nothing = "No ranking on the emulator" if emulated else "No verdict"
     if len(may) > 1:
         tied = _tied(may)
-        meet = _meets(may[0]).replace("meets", "meet")
         open_ = "".join(
             f"; {_beside(standing, table, None)}" for standing in standings if standing.seen == Outcome.UNDECIDED
         )
-        return f"{nothing}: {listed(tied)} {meet}, {_tie(tied, table)}{open_}."
+        return f"{nothing}: {listed(tied)} {_meets(may[0], 'meet')}, {_tie(tied, table)}{open_}."
     if any(standing.seen == Outcome.UNDECIDED for standing in standings):
         return f"{nothing}: {others}."
     if emulated and any(standing.may_fly != Outcome.NOT_MET for standing in standings):
@@ -211,9 +209,9 @@ def _together(ground: Ground, verdicts: Sequence[Verdict]) -> Answer:
     return Answer(f"No one answer for {len(boards)} boards. {every}", None, ground, boards)
 
 
-def _meets(standing: Standing) -> str:
+def _meets(standing: Standing, verb: str = "meets") -> str:
     requirements = f"all {len(standing.gates)} requirements" if len(standing.gates) > 1 else "the one requirement"
-    return f"meets {requirements} there" if standing.may_fly == Outcome.INDICATIVE else f"meets {requirements}"
+    return f"{verb} {requirements}" + (" there" if standing.may_fly == Outcome.INDICATIVE else "")
 
 
 def _tie(tied: Sequence[str], table: ScoreTable) -> str:

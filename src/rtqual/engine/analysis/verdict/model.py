@@ -31,6 +31,13 @@ class Ground(StrEnum):
         return self in (Ground.FLIGHT, Ground.ACCEPTED, Ground.PUBLISHED)
 
 
+_NEED = "need "  # begins a need's name, and that of nothing else (mission/load.py)
+
+
+def need_name(need: str) -> str:
+    return _NEED + need
+
+
 @dataclass(frozen=True)
 class Gate:
     """One requirement for one candidate."""
@@ -46,6 +53,11 @@ class Gate:
     lost: int = 0  # runs that the candidate did not end: they have no sample, and count against it
     origin: Mapping[str, str] = field(default_factory=dict)  # id, parent, rationale, deviation, waiver, where stated
     on_emulator: Outcome | None = None  # of an INDICATIVE one: how the counted instructions stand to the limit
+
+    @property
+    def name(self) -> str:
+        """Its name where it is plain that it is a need."""
+        return self.requirement.removeprefix(_NEED)
 
     @property
     def seen(self) -> Outcome:
