@@ -126,6 +126,23 @@ def test_whatever_lies_in_a_sealed_folder_is_sealed(reported: Path, key: Path, s
         verify_seal(reported, signers)
 
 
+def test_an_empty_folder_is_sealed_too(reported: Path, key: Path, signers: Path) -> None:
+    (reported / "lost").mkdir()
+    seal(reported, key)
+    verify_seal(reported, signers)
+    (reported / "lost").rmdir()
+    with pytest.raises(BadInput, match=r"lost/?: is missing, and was there when the campaign was sealed"):
+        verify_seal(reported, signers)
+    (reported / "lost").write_text("")
+    with pytest.raises(BadInput, match="lost"):
+        verify_seal(reported, signers)
+    (reported / "lost").unlink()
+    (reported / "lost").mkdir()
+    (reported / "plots").mkdir()
+    with pytest.raises(BadInput, match=r"plots/?: was not there when the campaign was sealed"):
+        verify_seal(reported, signers)
+
+
 def test_a_report_that_was_changed_is_not_sealed(reported: Path, key: Path) -> None:
     (reported / "summary.md").write_text((reported / "summary.md").read_text() + "Fly it.\n")
     with pytest.raises(BadInput, match=r"summary\.md: is not what the campaign gives, made anew"):

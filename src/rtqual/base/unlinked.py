@@ -78,12 +78,17 @@ def names(folder: Path, name: str) -> list[str]:
 
 
 def files(folder: Path) -> list[str]:
-    """Of all that lies in it, at any depth, with what is no file; links to folders are not followed."""
-    found = [Path(where, name) for where, _, inside in os.walk(folder) for name in inside]
-    found += [
-        Path(where, name) for where, below, _ in os.walk(folder) for name in below if Path(where, name).is_symlink()
-    ]
-    return sorted(str(path.relative_to(folder)) for path in found)
+    """Of all that lies in it, at any depth, with what is no file; links to folders are not followed.
+
+    An empty folder's name ends with a slash.
+    """
+    found = []
+    for where, below, inside in os.walk(folder):
+        place = Path(where).relative_to(folder)
+        found += [str(place / name) for name in (*inside, *(name for name in below if Path(where, name).is_symlink()))]
+        if place.parts and not below and not inside:
+            found.append(f"{place}/")
+    return sorted(found)
 
 
 def require(folder: Path, name: str) -> Path:

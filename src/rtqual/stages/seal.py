@@ -51,7 +51,7 @@ def seal(folder: Path, key: Path) -> tuple[str, ...]:
         reports = _require_made(folder, campaign)
         names = [name for name in unlinked.files(folder) if name not in _OWN]
         sealed = {name: Sealed(size_b=size_b, sha256=sha256) for name in names
-                  for size_b, sha256 in [unlinked.sha256(folder, name)]}  # fmt: skip
+                  for size_b, sha256 in [_of(folder, name)]}  # fmt: skip
         content = manifest.seal(folder, sealed)
         signed, complaints = _said(["sign", "-f", str(key), "-n", _NAMESPACE], content)
         if not signed:
@@ -74,7 +74,7 @@ def verify_seal(folder: Path, signers: Path) -> Holds:
     campaign = opened(folder)
     for name, sealed in (campaign.sealed or {}).items():
         try:
-            same = unlinked.sha256(folder, name, sealed.size_b) == (sealed.size_b, sealed.sha256)
+            same = _of(folder, name, sealed.size_b) == (sealed.size_b, sealed.sha256)
         except (FileNotFoundError, NotADirectoryError):
             raise BadInput(f"{folder / name}: is missing, and was there when the campaign was sealed") from None
         if not same:
@@ -113,6 +113,15 @@ def verify_report(folder: Path, file: Path) -> str:
         f"--report {file}: names this campaign, and is not what it gives here: it was changed, or another version of "
         f"rtqual or its libraries printed it; `rtqual report {folder} --format pdf --out FILE` prints it anew"
     )
+
+
+def _of(folder: Path, name: str, size_b: int | None = None) -> tuple[int, str]:
+    """The size and the hash of what lies there: 0 and none of an empty folder. Raises as `unlinked.sha256`."""
+    if not name.endswith("/"):
+        return unlinked.sha256(folder, name, size_b)
+    if unlinked.require(folder, name).is_dir():
+        return 0, ""
+    raise FileNotFoundError(name)
 
 
 def _require_all(folder: Path) -> None:

@@ -8,7 +8,7 @@ nothing else: a run is one trajectory.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from rtqual.base.units import DURATIONS_NS, format_value
@@ -105,7 +105,8 @@ def _with_left_out(requirement: Requirement, gate: Gate, cells: Cells) -> Gate:
             and left_out.unit == limit.unit
             and (left_out.worst or 0) > limit.value
         ):
-            broken = replace(gate, outcome=Outcome.NOT_MET, on_emulator=None, reason=f"{left_out.text}; {gate.reason}")
+            reason = f"{left_out.text}; {gate.reason}"
+            broken = replace(gate, outcome=Outcome.NOT_MET, on_emulator=None, reason=reason, in_runs=None)
             used = [found.summary] if (found := cells.find(requirement, gate.candidate)) else []
             return by_clock(broken, left_out.unit, used, accept_virtual=cells.accept_virtual)
     return gate
@@ -116,7 +117,9 @@ def _with_losses(gate: Gate, lost: Losses) -> Gate:
     no run that kept it."""
     if lost.of_candidate:
         reason = f"{lost.text}; {gate.reason}" if gate.measured else lost.text
-        return replace(gate, outcome=Outcome.NOT_MET, on_emulator=None, reason=reason, lost=len(lost.died))
+        return replace(
+            gate, outcome=Outcome.NOT_MET, on_emulator=None, reason=reason, lost=len(lost.died), in_runs=None
+        )
     if lost.of_others and gate.seen == Outcome.MET:
         return replace(gate, outcome=Outcome.UNDECIDED, on_emulator=None, reason=f"{lost.of_others}; {gate.reason}")
     return gate
@@ -178,10 +181,48 @@ def _of_series(requirement: Requirement, cells: Cells, found: Measured, figure: 
     tail = pools[""].tail if "" in pools else TAIL
     reason = f"{worst}{sentence}{_misses_text(misses, summary, tail)}{why}"
     gate = Gate(
-        requirement.name, candidate, outcome, figures[worst], limit, reason, misses, limit_value=requirement.limit.value
+        requirement.name,
+        candidate,
+        outcome,
+        figures[worst],
+        limit,
+        reason,
+        misses,
+        limit_value=requirement.limit.value,
+        in_runs=_in_runs(requirement, name, figures[worst], pools.get(worst)),
     )
     unit = "ns" if name in _OF_DEADLINES else figures[worst].unit
     return by_clock(gate, unit, [summary], accept_virtual=cells.accept_virtual)
+
+
+def _in_runs(requirement: Requirement, name: str, reading: Figure, pool: Pool | None) -> tuple[int, int] | None:
+    """In how many runs, and of how many, a limit was broken that one sample breaks; of a count at least in how many.
+
+    None of other limits: their intervals tell candidates apart.
+    """
+    limit = requirement.limit.value
+    if requirement.at_most and name == "max" and pool is not None:
+        return int((pool.highs > limit).sum()), pool.runs
+    if requirement.at_most and limit == 0 and reading.largest_count:
+        return math.ceil(reading.value * reading.runs / reading.largest_count), reading.runs
+    return (0, reading.runs) if requirement.at_most and limit == 0 and reading.largest_count == 0 else None
+
+
+def surely_out(gates_of: Sequence[Gate], beside: Sequence[Gate]) -> bool:
+    """Whether a candidate is out by more than what chance does to one of two that are equal.
+
+    A limit that one sample breaks is broken by luck too: beside one that no run broke, so many runs must have broken it
+    that of equal candidates all of them fall on this side in 2.5 % of cases at most (R. Fisher's exact test).
+    """
+    own = {gate.requirement: gate for gate in beside}
+    return any(gate.seen == Outcome.NOT_MET and not _by_chance(gate, own.get(gate.requirement)) for gate in gates_of)
+
+
+def _by_chance(gate: Gate, beside: Gate | None) -> bool:
+    if beside is None or not gate.in_runs or not beside.in_runs:
+        return False
+    (broken, runs), (_, kept) = gate.in_runs, beside.in_runs
+    return broken > 0 and math.comb(runs, broken) / math.comb(runs + kept, broken) > TAIL
 
 
 def limit_text(requirement: Requirement) -> str:

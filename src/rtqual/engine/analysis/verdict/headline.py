@@ -9,7 +9,7 @@ from rtqual.engine.analysis.figure.asked import RUNS_FOR_INTERVAL
 from rtqual.engine.analysis.figure.cells import Cells
 from rtqual.engine.analysis.figure.lost import DIED
 from rtqual.engine.analysis.verdict.clock import clock_of
-from rtqual.engine.analysis.verdict.gates import EVERY_RUN_ENDS, shortfall
+from rtqual.engine.analysis.verdict.gates import EVERY_RUN_ENDS, shortfall, surely_out
 from rtqual.engine.analysis.verdict.model import Gate, Ground, Outcome, Standing, Verdict
 from rtqual.engine.analysis.verdict.score import ScoreTable, times
 from rtqual.engine.boards.guest import why_no_hardware
@@ -156,6 +156,9 @@ def _no_choice(
 ) -> str:
     emulated = ground == Ground.EMULATED or any(standing.may_fly == Outcome.INDICATIVE for standing in standings)
     nothing = "No ranking on the emulator" if emulated else "No verdict"
+    if luck := _by_luck(standings, may, table):
+        many = f"too few to tell {'it' if len(luck) == 1 else 'them'} from {may[0].candidate}"
+        return f"{nothing}: {others}. Of {listed(luck)} some runs broke a limit, {many}."
     if len(may) > 1:
         tied = _tied(may)
         open_ = "".join(
@@ -167,6 +170,24 @@ def _no_choice(
     if emulated and any(standing.may_fly != Outcome.NOT_MET for standing in standings):
         return f"No candidate meets every limit on the emulator: {others}. To judge them, measure on the board."
     return f"No candidate may fly: {others}.{_by_what(ground)}"
+
+
+def _by_luck(standings: Sequence[Standing], may: Sequence[Standing], table: ScoreTable) -> list[str]:
+    """Those that are out, as far as was measured, and might be the equals of the best one; empty where others too are
+    in its way."""
+    if not may:
+        return []
+    best, *rest = may
+    rest += [standing for standing in standings if standing.seen == Outcome.UNDECIDED]
+    if not all(table.leads(best.candidate, standing.candidate) for standing in rest):
+        return []
+    return [
+        standing.candidate
+        for standing in standings
+        if standing.seen == Outcome.NOT_MET
+        and not surely_out(standing.gates, best.gates)
+        and not table.leads(best.candidate, standing.candidate)
+    ]
 
 
 def _tied(may: Sequence[Standing]) -> list[str]:

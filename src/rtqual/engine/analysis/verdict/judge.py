@@ -17,7 +17,7 @@ from rtqual.engine.analysis.figure.summary import DETAIL, Measured
 from rtqual.engine.analysis.figure.wording import value
 from rtqual.engine.analysis.verdict.change import would_change
 from rtqual.engine.analysis.verdict.findings import compared, findings
-from rtqual.engine.analysis.verdict.gates import beyond, gates, limit_text
+from rtqual.engine.analysis.verdict.gates import beyond, gates, limit_text, surely_out
 from rtqual.engine.analysis.verdict.headline import NOT_MEASURED, ground_of, headline
 from rtqual.engine.analysis.verdict.model import Gate, Ground, Outcome, Standing, Verdict
 from rtqual.engine.analysis.verdict.score import ScoreTable, score_table, scores_of
@@ -112,9 +112,12 @@ def _may_fly(standings: Sequence[Standing], first: str | None) -> bool:
 def _choice(standings: Sequence[Standing], table: ScoreTable) -> str | None:
     """The candidate beside which every other is out or surely behind: of equal ones that were judged by luck, the one
     that was decided first would fly. Nobody is the only one if nothing is asked."""
-    left = [other_standing for other_standing in standings if other_standing.seen != Outcome.NOT_MET]
-    for standing in (other_standing for other_standing in left if other_standing.keeps):
-        others = [other.candidate for other in left if other is not standing]
+    for standing in (other_standing for other_standing in standings if other_standing.keeps):
+        others = [
+            other.candidate
+            for other in standings
+            if other is not standing and not surely_out(other.gates, standing.gates)
+        ]
         if all(table.leads(standing.candidate, other) for other in others) and (others or standing.seen == Outcome.MET):
             return standing.candidate
     return None

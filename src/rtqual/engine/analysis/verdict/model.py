@@ -52,6 +52,7 @@ class Gate:
     limit_value: float | None = None  # in the figure's unit
     lost: int = 0  # runs that the candidate did not end: they have no sample, and count against it
     origin: Mapping[str, str] = field(default_factory=dict)  # id, parent, rationale, deviation, waiver, where stated
+    in_runs: tuple[int, int] | None = None  # of a limit that one sample breaks: runs that broke it, and all runs
     on_emulator: Outcome | None = None  # of an INDICATIVE one: how the counted instructions stand to the limit
 
     @property

@@ -15,6 +15,7 @@ from rtqual.engine.analysis.difference.statement import UNDECIDED, stands_for
 from rtqual.engine.analysis.figure.asked import EXTREMES, Asked
 from rtqual.engine.analysis.figure.cells import Cells
 from rtqual.engine.analysis.figure.comparable import unlike
+from rtqual.engine.analysis.verdict.gates import surely_out
 from rtqual.engine.analysis.verdict.model import Open, Outcome, Standing
 from rtqual.engine.analysis.verdict.score import ScoreTable
 from rtqual.engine.mission import Mission
@@ -34,7 +35,7 @@ def undecided(
     """What more runs of a cell could decide, a sentence each."""
     found = [*_gates(mission, cells, standings), *_pairs(mission, cells, standings, comparisons)]
     if first is None:
-        found += _lead(mission, cells, standings, table)
+        found += [*_lead(mission, cells, standings, table), *_luck(mission, cells, standings)]
     return tuple(dict.fromkeys(found))
 
 
@@ -85,6 +86,16 @@ def _lead(mission: Mission, cells: Cells, standings: Sequence[Standing], table: 
         timings = [measured.summary.timing for name in tied if (measured := cells.find(criterion, name))]
         if criterion.name not in table.missing and Timing.HOST_TIMED not in timings:
             yield _open(criterion, cells, f"which of {listed(tied)} leads by '{criterion.name}'")
+
+
+def _luck(mission: Mission, cells: Cells, standings: Sequence[Standing]) -> Iterator[Open]:
+    """What broke a limit in too few runs to be told from who kept it."""
+    kept = [standing for standing in standings if standing.keeps]
+    for standing in (standing for standing in standings if standing.seen == Outcome.NOT_MET):
+        if any(not surely_out(standing.gates, other.gates) for other in kept):
+            failed = {gate.requirement for gate in standing.gates if gate.seen == Outcome.NOT_MET}
+            for requirement in (requirement for requirement in mission.requirements if requirement.name in failed):
+                yield _open(requirement, cells, f"whether {standing.candidate} breaks '{requirement.name}' by chance")
 
 
 def told(mission: Mission, cells: Cells, open_: Sequence[Open]) -> Iterator[str]:
