@@ -3,7 +3,7 @@
 
 model.py   the results
 clock.py   what a clock can decide
-gates.py   requirements and needs: met, not met, undecided
+gates.py   requirements and needs: met, not met, undecided; chance.py: out by more than chance
 goals.py   what parts judge beside them
 score.py   weighted criteria
 stopping.py  what more runs could decide

@@ -8,7 +8,7 @@ nothing else: a run is one trajectory.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from rtqual.base.units import DURATIONS_NS, format_value
@@ -34,6 +34,7 @@ from rtqual.engine.analysis.figure.pool import Pool
 from rtqual.engine.analysis.figure.statistics import is_size
 from rtqual.engine.analysis.figure.summary import RESOLUTION, Measured, distribution_of
 from rtqual.engine.analysis.figure.wording import figure, value
+from rtqual.engine.analysis.verdict.chance import in_runs
 from rtqual.engine.analysis.verdict.clock import by_clock
 from rtqual.engine.analysis.verdict.model import Gate, Outcome, need_name
 from rtqual.engine.kernel.needs import Known, check_needs, is_config
@@ -189,40 +190,10 @@ def _of_series(requirement: Requirement, cells: Cells, found: Measured, figure: 
         reason,
         misses,
         limit_value=requirement.limit.value,
-        in_runs=_in_runs(requirement, name, figures[worst], pools.get(worst)),
+        in_runs=in_runs(requirement, name, figures[worst], pools.get(worst)),
     )
     unit = "ns" if name in _OF_DEADLINES else figures[worst].unit
     return by_clock(gate, unit, [summary], accept_virtual=cells.accept_virtual)
-
-
-def _in_runs(requirement: Requirement, name: str, reading: Figure, pool: Pool | None) -> tuple[int, int] | None:
-    """In how many runs, and of how many, a limit was broken that one sample breaks; of a count at least in how many.
-
-    None of other limits: their intervals tell candidates apart.
-    """
-    limit = requirement.limit.value
-    if requirement.at_most and name == "max" and pool is not None:
-        return int((pool.highs > limit).sum()), pool.runs
-    if requirement.at_most and limit == 0 and reading.largest_count:
-        return math.ceil(reading.value * reading.runs / reading.largest_count), reading.runs
-    return (0, reading.runs) if requirement.at_most and limit == 0 and reading.largest_count == 0 else None
-
-
-def surely_out(gates_of: Sequence[Gate], beside: Sequence[Gate]) -> bool:
-    """Whether a candidate is out by more than what chance does to one of two that are equal.
-
-    A limit that one sample breaks is broken by luck too: beside one that no run broke, so many runs must have broken it
-    that of equal candidates all of them fall on this side in 2.5 % of cases at most (R. Fisher's exact test).
-    """
-    own = {gate.requirement: gate for gate in beside}
-    return any(gate.seen == Outcome.NOT_MET and not _by_chance(gate, own.get(gate.requirement)) for gate in gates_of)
-
-
-def _by_chance(gate: Gate, beside: Gate | None) -> bool:
-    if beside is None or not gate.in_runs or not beside.in_runs:
-        return False
-    (broken, runs), (_, kept) = gate.in_runs, beside.in_runs
-    return broken > 0 and math.comb(runs, broken) / math.comb(runs + kept, broken) > TAIL
 
 
 def limit_text(requirement: Requirement) -> str:

@@ -15,9 +15,10 @@ from rtqual.engine.analysis.figure.intervals import exceedance_bound
 from rtqual.engine.analysis.figure.model import Figure, Group, LeftOut, LostRun
 from rtqual.engine.analysis.figure.summary import DETAIL, Measured
 from rtqual.engine.analysis.figure.wording import value
+from rtqual.engine.analysis.verdict.chance import surely_out
 from rtqual.engine.analysis.verdict.change import would_change
 from rtqual.engine.analysis.verdict.findings import compared, findings
-from rtqual.engine.analysis.verdict.gates import beyond, gates, limit_text, surely_out
+from rtqual.engine.analysis.verdict.gates import beyond, gates, limit_text
 from rtqual.engine.analysis.verdict.headline import NOT_MEASURED, ground_of, headline
 from rtqual.engine.analysis.verdict.model import Gate, Ground, Outcome, Standing, Verdict
 from rtqual.engine.analysis.verdict.score import ScoreTable, score_table, scores_of

@@ -15,7 +15,7 @@ from rtqual.engine.analysis.difference.statement import UNDECIDED, stands_for
 from rtqual.engine.analysis.figure.asked import EXTREMES, Asked
 from rtqual.engine.analysis.figure.cells import Cells
 from rtqual.engine.analysis.figure.comparable import unlike
-from rtqual.engine.analysis.verdict.gates import surely_out
+from rtqual.engine.analysis.verdict.chance import surely_out
 from rtqual.engine.analysis.verdict.model import Open, Outcome, Standing
 from rtqual.engine.analysis.verdict.score import ScoreTable
 from rtqual.engine.mission import Mission
