@@ -13,12 +13,13 @@ class Architecture:
     name: str  # Debian's
     triplet: str  # the folder its libraries lie in
     suffix: str  # of our own programs for it
+    machine: str  # in its programs' heads (ELF)
     foreign: bool  # not this machine's: apt gets lists of its own, and its programs do not run here
 
 
-AMD64 = Architecture("amd64", "x86_64-linux-gnu", "", foreign=False)
-ARM64 = Architecture("arm64", "aarch64-linux-gnu", "-arm64", foreign=True)
-ARMHF = Architecture("armhf", "arm-linux-gnueabihf", "-armhf", foreign=True)
+AMD64 = Architecture("amd64", "x86_64-linux-gnu", "", "EM_X86_64", foreign=False)
+ARM64 = Architecture("arm64", "aarch64-linux-gnu", "-arm64", "EM_AARCH64", foreign=True)
+ARMHF = Architecture("armhf", "arm-linux-gnueabihf", "-armhf", "EM_ARM", foreign=True)
 ARCHITECTURES = (AMD64, ARM64, ARMHF)
 
 

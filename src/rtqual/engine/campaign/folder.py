@@ -37,7 +37,7 @@ from rtqual.engine.analysis.figure.model import Group, LeftOut, LostRun
 from rtqual.engine.campaign import looked
 from rtqual.engine.campaign.annex import Annex, Annexes, all_annexes
 from rtqual.engine.campaign.lost import LOST, Lost, lost_in, place
-from rtqual.engine.campaign.manifest import HASHED, NAME, Beside, Campaign, Failure, opened
+from rtqual.engine.campaign.manifest import HASHED, NAME, Campaign, Failure, Unplanned, opened
 from rtqual.engine.dialogue.kept import Dialogues
 from rtqual.engine.mission import Mission, load_mission
 from rtqual.engine.mission.load import verify_problems
@@ -159,7 +159,7 @@ def keep(folder: Path, content: bytes, scale: str, result: Result, *, derived: M
         scale=scale,
         records=names,
         failures=[Failure(**asdict(group), reason=reason) for group, reason in sorted(result.failures.items())],
-        left_out=[Beside(**asdict(left_out.group), **_beside_of(left_out)) for left_out in result.left_out],
+        left_out=[Unplanned(**asdict(left_out.group), **_beside_of(left_out)) for left_out in result.left_out],
         files=files,
         manifests={name: sha256_of(unlinked.read(folder, _manifest(name))) for name in names},
     ).hashed()
@@ -198,7 +198,7 @@ def _beside_of(left_out: LeftOut) -> dict[str, Any]:
     return {"seeds": list(left_out.seeds), "alike": left_out.alike, "worst": left_out.worst, "unit": left_out.unit}
 
 
-def _left_out(beside: Beside) -> LeftOut:
+def _left_out(beside: Unplanned) -> LeftOut:
     group = Group(beside.instrument, beside.load, beside.board, beside.cpus, beside.candidate)
     return LeftOut(group, tuple(beside.seeds), beside.alike, beside.worst, beside.unit)
 

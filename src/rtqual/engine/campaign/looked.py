@@ -18,6 +18,7 @@ from rtqual.engine.analysis.figure.asked import RUNS_TO_JUDGE
 from rtqual.engine.analysis.figure.cells import Looked, look_of, looks_of, planned_looks
 from rtqual.engine.analysis.figure.model import Group
 from rtqual.engine.analysis.figure.summary import groups
+from rtqual.engine.campaign.manifest import OfGroup
 from rtqual.engine.mission import PUBLISHED, Mission
 from rtqual.protocols.record.schema import Record
 
@@ -25,15 +26,9 @@ NAME = "looks.json"
 _MOST = 100_000  # looks of a group
 
 
-class _Of(BaseModel):
-    """The looks at a group, in their order; of runs = "auto" all of a plan's, which are one decision."""
+class _Of(OfGroup):
+    """The looks at it, in their order; of runs = "auto" all of a plan's, which are one decision."""
 
-    model_config = ConfigDict(extra="forbid")
-    instrument: str
-    load: str
-    board: str
-    cpus: int
-    candidate: str
     looks: Annotated[list[Annotated[list[int], Field(min_length=1)]], Field(min_length=1, max_length=_MOST)]
 
     @property

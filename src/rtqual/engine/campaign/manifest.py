@@ -17,8 +17,8 @@ VERSION = 5
 HASHED = 3  # from this version on
 
 
-class Failure(BaseModel):
-    """A group that gave no figure, and why."""
+class OfGroup(BaseModel):
+    """What is noted of a group."""
 
     model_config = ConfigDict(extra="forbid")
     instrument: str
@@ -26,18 +26,17 @@ class Failure(BaseModel):
     board: str
     cpus: int
     candidate: str
+
+
+class Failure(OfGroup):
+    """Why it gave no figure."""
+
     reason: str
 
 
-class Beside(BaseModel):
-    """Runs of a group that the folder has and the plan has not."""
+class Unplanned(OfGroup):
+    """Runs of it that the folder has and the plan has not."""
 
-    model_config = ConfigDict(extra="forbid")
-    instrument: str
-    load: str
-    board: str
-    cpus: int
-    candidate: str
     seeds: Annotated[list[int], Field(min_length=1)]
     alike: bool
     worst: float | None
@@ -61,7 +60,7 @@ class Campaign(BaseModel):
     scale: str
     records: list[str]  # names below records/
     failures: list[Failure]  # until version 3 all that is known of a run that gave no record
-    left_out: list[Beside] = []  # what was measured and the plan has no more
+    left_out: list[Unplanned] = []  # what was measured and the plan has no more
     files: dict[str, str] | None = None  # name -> SHA-256 of what else the report rests on; None until version 2
     manifests: dict[str, str] | None = None  # of the records, as `files`; None until version 3
     sha256: str | None = None  # of all above (_own_hash), and what reports name the campaign by; None until version 3

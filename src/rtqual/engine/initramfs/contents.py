@@ -7,7 +7,7 @@ import lzma
 import os
 import shutil
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -19,6 +19,7 @@ from rtqual.base.scratch import scratch
 from rtqual.protocols.part import brought
 
 if TYPE_CHECKING:
+    from elftools.elf.elffile import ELFFile
     from elftools.elf.segments import InterpSegment
 
 # The Debian packages that give the guest its programs.
@@ -125,7 +126,6 @@ def find(trees: Sequence[Path], folders: Sequence[str], name: str) -> Path:
 def needed(program: Path) -> Iterable[str]:
     """The shared libraries and the loader an ELF file asks for."""
     from elftools.common.exceptions import ELFError  # noqa: PLC0415 - slow to load, and only images need it
-    from elftools.elf.dynamic import DynamicSection  # noqa: PLC0415
     from elftools.elf.elffile import ELFFile  # noqa: PLC0415
 
     with program.open("rb") as file:
@@ -133,11 +133,18 @@ def needed(program: Path) -> Iterable[str]:
             elf = ELFFile(file)
         except ELFError:
             return
-        for segment in elf.iter_segments("PT_INTERP"):
-            yield Path(cast("InterpSegment", segment).get_interp_name()).name
-        for section in elf.iter_sections():
-            if isinstance(section, DynamicSection):
-                yield from (str(tag.needed) for tag in section.iter_tags("DT_NEEDED"))  # type: ignore[attr-defined]
+        yield from loaded_with(elf)
+
+
+def loaded_with(elf: "ELFFile") -> Iterator[str]:
+    """The shared libraries and the loader that an opened one asks for. Raises what pyelftools does of damaged ones."""
+    from elftools.elf.dynamic import DynamicSection  # noqa: PLC0415
+
+    for segment in elf.iter_segments("PT_INTERP"):
+        yield Path(cast("InterpSegment", segment).get_interp_name()).name
+    for section in elf.iter_sections():
+        if isinstance(section, DynamicSection):
+            yield from (str(tag.needed) for tag in section.iter_tags("DT_NEEDED"))  # type: ignore[attr-defined]
 
 
 def copy_busybox(root: Path, trees: Sequence[Path], architecture: Architecture) -> None:

@@ -13,6 +13,7 @@ import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -119,22 +120,18 @@ def run_on(
         return _Run(client, content, scale, cells, folder, store, watcher).all()
 
 
+@dataclass
 class _Run:
-    def __init__(
-        self,
-        client: Any,
-        content: bytes,
-        scale: str,
-        cells: Mapping[Cell, tuple[int, Inputs]],
-        folder: Path,
-        store: Store,
-        watcher: "Watcher",
-    ) -> None:
-        self._client, self._content, self._scale = client, content, scale
-        self._cells, self._folder, self._store, self._watcher = cells, folder, store, watcher
-        self._running: dict[Any, Cell] = {}
-        self._first: dict[str, tuple[str, str]] = {}  # key -> worker, hash of the run that came first
-        self._failures: dict[Group, str] = {}
+    _client: Any
+    _content: bytes
+    _scale: str
+    _cells: Mapping[Cell, tuple[int, Inputs]]
+    _folder: Path
+    _store: Store
+    _watcher: "Watcher"
+    _running: dict[Any, Cell] = field(default_factory=dict)
+    _first: dict[str, tuple[str, str]] = field(default_factory=dict)  # key -> worker, hash of the run that came first
+    _failures: dict[Group, str] = field(default_factory=dict)
 
     def all(self) -> dict[Group, str]:
         firsts = {inputs.key() for cell, (_, inputs) in self._cells.items() if not cell.repeat}

@@ -19,7 +19,7 @@ from rtqual.engine.mission.program import PREFIX
 from rtqual.parts.explain.stage import Asked
 from rtqual.parts.explain.timeline import Timeline
 from rtqual.parts.explain.told import told
-from rtqual.protocols.record.schema import LateSample, Record, Series, Timing
+from rtqual.protocols.record.schema import LateSample, Manifest, Record, Series, Timing
 
 UNWATCHED, WATCHED = "thread", "watched thread"  # series of engine/instruments/late.py
 
@@ -78,18 +78,29 @@ def of(path: Path, record: Record, asked: Asked) -> Told:
         raise BadInput(f"{path}: keeps its {len(lines)} worst samples, and none of those asked for")
     least_ns = late[-1].value_ns
     later = sum(int(series.counts[series.values > least_ns].sum()) for series in both[1].values())
-    return Told(
-        record=manifest.hash[:16],
-        path=path,
-        candidate=manifest.inputs.candidate,
-        load=manifest.inputs.load,
-        board=manifest.inputs.board,
-        timing=of_board(manifest.inputs.board, manifest.timing),
-        seed=manifest.inputs.seed,
+    return _told_of(
+        path,
+        manifest,
         watching=tuple(_watching(cpu, both[0][cpu], series) for cpu, series in both[1].items()),
         left_out=later - sum(late_sample.value_ns > least_ns for late_sample in late),
         timelines=tuple(chosen),
     )
+
+
+def _told_of(
+    path: Path,
+    manifest: Manifest,
+    *,
+    timelines: tuple[Timeline, ...],
+    watching: tuple[Watching, ...] = (),
+    left_out: int = 0,
+    names: tuple[str, ...] = (),
+) -> Told:
+    inputs, timing = manifest.inputs, of_board(manifest.inputs.board, manifest.timing)
+    return Told(
+        manifest.hash[:16], path, inputs.candidate, inputs.load, inputs.board, timing, inputs.seed,
+        watching, left_out, timelines, names,
+    )  # fmt: skip
 
 
 def _of_program(path: Path, record: Record, late: Sequence[LateSample], asked: Asked) -> Told:
@@ -109,16 +120,9 @@ def _of_program(path: Path, record: Record, late: Sequence[LateSample], asked: A
         chosen = chosen[: max(asked.worst, above)]
     if not chosen:
         raise BadInput(f"{path}: keeps its {len(late)} worst jobs, and none of those asked for")
-    return Told(
-        record=manifest.hash[:16],
-        path=path,
-        candidate=manifest.inputs.candidate,
-        load=manifest.inputs.load,
-        board=manifest.inputs.board,
-        timing=of_board(manifest.inputs.board, manifest.timing),
-        seed=manifest.inputs.seed,
-        watching=(),
-        left_out=0,
+    return _told_of(
+        path,
+        manifest,
         timelines=tuple(map(told, chosen)),
         names=tuple(sample.series for sample in chosen),
     )

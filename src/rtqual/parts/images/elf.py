@@ -12,8 +12,6 @@ from rtqual.parts.images.root import Root
 if TYPE_CHECKING:
     from elftools.elf.segments import InterpSegment
 
-_MACHINES = {"amd64": "EM_X86_64", "arm64": "EM_AARCH64", "armhf": "EM_ARM"}
-
 
 def check_programs(root: Root, architecture: Architecture, overlay: Path | None) -> None:
     """Raises BadInput for a program of the overlay that would not start."""
@@ -32,7 +30,7 @@ def check_programs(root: Root, architecture: Architecture, overlay: Path | None)
             loaders = [cast("InterpSegment", segment).get_interp_name() for segment in elf.iter_segments("PT_INTERP")]
         except (ELFError, UnicodeDecodeError, OSError):
             raise BadInput(f"--overlay {path}: a damaged program (ELF)") from None
-        if machine != _MACHINES[architecture.name]:
+        if machine != architecture.machine:
             raise BadInput(f"--overlay {path}: a program for {machine}, the image is for {architecture.name}")
         for loader in loaders:
             if not root.inside.exists(loader):

@@ -4,21 +4,16 @@
 import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
 
 from rtqual.base.apt import Package, fetch_closure
-from rtqual.base.architecture import AMD64, ARM64, ARMHF, Architecture
+from rtqual.base.architecture import Architecture
 from rtqual.base.cache import sha256_file
 from rtqual.base.errors import BadInput, RunFailed
-from rtqual.engine.initramfs.contents import find, guest_file, guest_tools
+from rtqual.engine.initramfs.contents import find, guest_file, guest_tools, loaded_with
 from rtqual.engine.mission.program import Program
-
-if TYPE_CHECKING:
-    from elftools.elf.segments import InterpSegment
 
 SUPERVISOR = "rtqual-program"
 BESIDE = "rtqual-beside"  # the same as a load: it is not watched
-_MACHINES = {AMD64.name: "EM_X86_64", ARM64.name: "EM_AARCH64", ARMHF.name: "EM_ARM"}
 _NAMED = {"EM_X86_64": "x86-64", "EM_AARCH64": "64-bit ARM", "EM_ARM": "32-bit ARM", "EM_386": "32-bit x86"}
 _LEFT_OUT = ("usr/share/doc/", "usr/share/man/", "usr/share/locale/", "usr/share/lintian/", "usr/share/info/")
 _OURS = ("/init", "/bin/busybox", "/bin/sh")
@@ -251,7 +246,6 @@ def _places(triplet: str) -> tuple[str, ...]:
 def _needed(program: Program, file: Path, architecture: Architecture, *, strict: bool) -> Iterator[str]:
     """Libraries and loader that a file asks for. Raises BadInput for one that the processor does not run."""
     from elftools.common.exceptions import ELFError  # noqa: PLC0415 - slow to load
-    from elftools.elf.dynamic import DynamicSection  # noqa: PLC0415
     from elftools.elf.elffile import ELFFile  # noqa: PLC0415
 
     with file.open("rb") as content:
@@ -261,19 +255,15 @@ def _needed(program: Program, file: Path, architecture: Architecture, *, strict:
         try:
             elf = ELFFile(content)
             machine = str(elf.header["e_machine"])
-            if machine != _MACHINES[architecture.name]:
+            if machine != architecture.machine:
                 if not strict:
                     return
                 is_of = _NAMED.get(machine, machine)
                 raise BadInput(
                     f"program {program.name}: {file} is for {is_of}, the candidate for "
-                    f'{_NAMED[_MACHINES[architecture.name]]}: give binary = {{ {architecture.name} = "..." }}'
+                    f'{_NAMED[architecture.machine]}: give binary = {{ {architecture.name} = "..." }}'
                 )
-            for segment in elf.iter_segments("PT_INTERP"):
-                yield Path(cast("InterpSegment", segment).get_interp_name()).name
-            for section in elf.iter_sections():
-                if isinstance(section, DynamicSection):
-                    yield from (str(tag.needed) for tag in section.iter_tags("DT_NEEDED"))  # type: ignore[attr-defined]
+            yield from loaded_with(elf)
         except (ELFError, ValueError, KeyError, AssertionError, TypeError, OverflowError):
             if strict:
                 raise BadInput(f"program {program.name}: {file} is neither a program (ELF) nor a script (#!)") from None
