@@ -6,6 +6,7 @@ select.py     which operating system meets the mission, and by how much
 verify.py     a flight program under telecommands, faults and load; flown.py: rtqual's own, or the user's
 show.py       the figures of a campaign, and its headline
 board.py      boards on the network: whether one is ready, bringing one back
+digests.py    what campaigns came to, as they left it or made anew
 compare.py    two records, or two campaigns, beside each other
 history.py    figures over several versions, and where they changed
 gate.py       worse than a baseline?

@@ -3,7 +3,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -12,13 +12,13 @@ from rtqual.base.errors import BadInput
 from rtqual.base.words import count
 from rtqual.engine.analysis.difference.statement import Margins, margin_value, margins_of
 from rtqual.engine.analysis.figure.asked import USUAL, asked_of, figure_name
-from rtqual.engine.analysis.figure.cells import measured_of
 from rtqual.engine.analysis.figure.comparable import unlike
 from rtqual.engine.analysis.figure.model import Figure, Group, Summary
-from rtqual.engine.analysis.figure.summary import groups
 from rtqual.engine.analysis.regression.changes import BOARDS, LEAST, Change, Drift, Point, Shift, changes, drift, shifts
 from rtqual.engine.campaign import folder as kept
+from rtqual.engine.campaign.manifest import opened
 from rtqual.engine.mission import Mission
+from rtqual.stages.digests import digest_of
 
 
 @dataclass(frozen=True)
@@ -80,34 +80,28 @@ class History:
     together: tuple[Together, ...]
 
 
-def history(folders: Sequence[Path]) -> History:
-    """The folders of finished campaigns are the versions, the oldest first. Raises BadInput for any other folder."""
+@dataclass(frozen=True)
+class _Campaign:
+    """What a campaign says of each group: its figures, and a hash of its records."""
+
+    summaries: Mapping[Group, Summary]
+    drawn: Mapping[Group, str]
+
+
+def history(folders: Sequence[Path], *, records: bool = False) -> History:
+    """The folders of finished campaigns are the versions, the oldest first; by their digests, or anew from their
+    `records`. Raises BadInput for any other folder."""
     if len(folders) < 2:
         raise BadInput("rtqual history: takes the folders of two campaigns or more, the oldest version first")
-    campaigns = [kept.load(folder) for folder in folders]
-    summaries = [
-        {
-            m.group: m.summary
-            for m in measured_of(
-                campaign.mission, campaign.scale, groups(campaign.result.records), looked=campaign.result.looked
-            )
-        }
-        for campaign in campaigns
-    ]
-    hashes = [
-        {
-            group: frozenset(r.manifest.hash for r in members)
-            for group, members in groups(campaign.result.records).items()
-        }
-        for campaign in campaigns
-    ]
+    missions = _missions(folders)
+    wanted = {*map(figure_name, asked_of(missions)), *USUAL}
+    campaigns = [_campaign(folder, wanted, records) for folder in folders]
     labels = _labels(folders)
-    missions = [campaign.mission for campaign in campaigns]
     found = []
-    for group in dict.fromkeys(group for summary in summaries for group in summary):
-        of_group = [summary.get(group) for summary in summaries]
-        drawn = [hash_.get(group) for hash_ in hashes]
-        again = [group is not None and group in drawn[:n] for n, group in enumerate(drawn)]
+    for group in dict.fromkeys(group for campaign in campaigns for group in campaign.summaries):
+        of_group = [campaign.summaries.get(group) for campaign in campaigns]
+        drawn = [campaign.drawn.get(group) for campaign in campaigns]
+        again = [hash_ is not None and hash_ in drawn[:n] for n, hash_ in enumerate(drawn)]
         for name in _names(group, missions, of_group):
             figures = [
                 None if summary is None or summary.problems else summary.figures.get(name) for summary in of_group
@@ -118,6 +112,28 @@ def history(folders: Sequence[Path]) -> History:
     margins = margins_of(asked_of(missions))
     series = tuple(series if series.why_none else _marked(series, together, margins) for series in found)
     return History(series, tuple(_over_boards(series)))
+
+
+def _missions(folders: Sequence[Path]) -> list[Mission]:
+    """The missions that were measured; the same bytes are read once."""
+    read: dict[tuple[str, str, str], Mission] = {}
+    for folder in folders:
+        campaign = opened(folder)
+        key = campaign.mission_sha256, campaign.scale, (campaign.files or {}).get(kept.DERIVED, "")
+        if key not in read or campaign.files is None:
+            read[key] = kept.planned_in(folder)[0]
+    return list(read.values())
+
+
+def _campaign(folder: Path, wanted: Collection[str], records: bool) -> _Campaign:
+    """With the figures that are wanted; of a group that has none of them, all."""
+    found = digest_of(folder, anew=records)
+    summaries, drawn = {}, {}
+    for of in found.body.groups:
+        some = found.summary(of, wanted)
+        summaries[of.group] = some if some.figures else found.summary(of)
+        drawn[of.group] = of.drawn
+    return _Campaign(summaries, drawn)
 
 
 def _over_boards(series: Sequence[Series]) -> Iterator[Together]:

@@ -15,6 +15,7 @@ from rtqual.base.cache import sha256_of
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.engine.analysis.evidence import analyse
 from rtqual.engine.analysis.model import Evidence
+from rtqual.engine.campaign import digest
 from rtqual.engine.campaign import folder as kept
 from rtqual.engine.campaign.annex import Annexes, Making, all_annexes
 from rtqual.engine.campaign.cost import cost_of
@@ -59,9 +60,9 @@ def run(campaign: Campaign, watcher: Watcher, annexes: Annexes | None = None) ->
     result = campaign.run(watcher)
     made = _made(campaign, result, before, watcher)
     result = replace(result, annexes={**result.annexes, **made, **(annexes or {})})
-    digest = kept.keep(folder, content, campaign.scale, result, derived=mission if mission.is_derived else None)
+    hash_ = kept.keep(folder, content, campaign.scale, result, derived=mission if mission.is_derived else None)
     watcher.preparing("the report")
-    return kept.Kept(mission, campaign.scale, result, digest)
+    return kept.Kept(mission, campaign.scale, result, hash_)
 
 
 def _made(
@@ -133,6 +134,8 @@ def conclude(
     if not result.records:
         raise RunFailed(f"no cell gave a record: {next(iter(failures.values()), 'the plan is empty')}")
     evidence = evidence_of(campaign)
+    if out is None:
+        digest.write(folder, campaign, evidence)
     inputs = key(campaign.digest, *sorted(formats)) if not anew and campaign.digest else ""
     if inputs and stands(folder, inputs):
         reports = [folder / FORMATS[name] for name in FORMATS if name in formats]

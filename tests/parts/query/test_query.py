@@ -76,7 +76,7 @@ def test_an_unfinished_campaigns_records_are_read_too_and_damage_is_named(tmp_pa
     assert query("SELECT count(*) FROM records", [tmp_path / "new"]).rows == [(1,)]
     (path / "samples.parquet").write_bytes(b"PAR1")
     with pytest.raises(BadInput, match=r"samples\.parquet: the samples are damaged"):
-        query("SELECT 1", [tmp_path / "new"])
+        query("FROM samples", [tmp_path / "new"])
 
 
 NO_SELECT = (

@@ -17,6 +17,7 @@ folder.py      a campaign's folder: its files, who writes them, its lock
 sessions.py    when, where and by whom it was measured; guests.py: what ran in its guests
 annex.py       evidence beside the records, which parts bring
 manifest.py    its campaign.json: what it rests on, under one hash
+digest.py      its digest.json: what it came to, for those who look at many
 lost.py        runs that left no record, remembered
 find.py        the records that a user means
 """

@@ -8,6 +8,7 @@ configs/       kernel configurations, NAME.config
 tailor.json, trim.json, why.json, approach.json ...   annexes that parts bring (annex.py)
 sessions.json, guests.json  annexes of every campaign: who measured when and where; what ran in the guests
 procedures.json  what `rtqual verify` had to play, or would have (engine/procedure/kept.py)
+digest.json    figures and verdicts, for those who look at many campaigns (digest.py); none of them reads samples
 lost/          runs that left no record, now or before (lost.py)
 looks.json     after which numbers of runs the folder was judged (looked.py)
 records/       the records (protocols/record/store.py); they may be more than those of the last campaign
@@ -44,8 +45,8 @@ from rtqual.engine.mission.load import verify_problems
 from rtqual.engine.mission.model import mission_type
 from rtqual.engine.procedure.kept import Procedures
 from rtqual.protocols.board import Held
-from rtqual.protocols.record.schema import Record
-from rtqual.protocols.record.store import MANIFEST, Store, read
+from rtqual.protocols.record.schema import Manifest, Record
+from rtqual.protocols.record.store import MANIFEST, Store, read, read_manifest
 
 OUT = Path("out")  # campaigns' folders are made below it
 MISSION, DERIVED, CAMPAIGN = "mission.toml", "derived.json", NAME
@@ -56,6 +57,7 @@ _AGAIN = "run the campaign's command again"
 _DELETE = f"delete it and {_AGAIN}"
 _WRITTEN = r"[a-z]+\.(?:toml|(?:spdx\.)?json|html|pdf|md|xml|prom|sig|json\.sig)"  # by report/; others may be there
 _M = TypeVar("_M", bound=BaseModel)
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -187,6 +189,14 @@ def load(folder: Path) -> Kept:
         looked=_looked(folder, campaign),
     )
     return Kept(mission, campaign.scale, result, campaign.sha256 or "")
+
+
+def manifests(folder: Path) -> Iterator[Manifest]:
+    """What the records of a finished campaign say of themselves, without their samples. Raises BadInput as `load`."""
+    campaign = opened(folder)
+    for name in campaign.records:
+        path = unlinked.require(folder, f"{RECORDS}/{name}")
+        yield _as_kept(folder, name, campaign, read_manifest(path))
 
 
 def second_runs(store: Store, records: Iterable[Record]) -> int:
@@ -337,9 +347,13 @@ def _manifest(name: str) -> str:
 
 
 def _record(folder: Path, name: str, campaign: Campaign) -> Record:
-    record = read(unlinked.require(folder, f"{RECORDS}/{name}"))
+    return _as_kept(folder, name, campaign, read(unlinked.require(folder, f"{RECORDS}/{name}")))
+
+
+def _as_kept(folder: Path, name: str, campaign: Campaign, found: _T) -> _T:
+    """What was read of a record, if it is the one that the campaign has."""
     if campaign.manifests is None or sha256_of(unlinked.read(folder, _manifest(name))) == campaign.manifests.get(name):
-        return record
+        return found
     raise BadInput(f"{folder / RECORDS / name}: not the record that was kept (its hash differs): {_AGAIN}")
 
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""The records of many campaigns, asked in SQL (query.py); command.py, part.py."""
+"""The records of many campaigns, asked in SQL (query.py, views.py); command.py, part.py."""

@@ -19,7 +19,7 @@ def query(sql: str, folders: list[Path], /, *, as_json: Json = False) -> int:
     Parameters
     ----------
     sql
-        One SELECT, in DuckDB's SQL, over the views records, samples, boards and verdicts.
+        One SELECT, in DuckDB's SQL, over the views records, samples, boards, figures and verdicts.
     folders
         The folders of campaigns, or a folder that holds some.
     """

@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: MIT
 """`rtqual query`: the records of many campaigns and boards, asked in SQL.
 
-What the records say is read as everywhere, with all its hashes, into tables in memory. Then DuckDB is locked: whatever
+What the query names is read as everywhere, with all its hashes, into tables in memory: figures and verdicts from the
+campaigns' digests, samples only where they are asked for. Then DuckDB is locked: whatever
 a query says, it reads no other file, opens no connection, changes nothing, and takes no more memory and time than
 stated here. The folders may be a stranger's, and the query may come with them.
 """
 
 import json
+import math
 import resource
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 
 import duckdb
@@ -21,13 +24,16 @@ import numpy as np
 
 from rtqual.base.errors import BadInput
 from rtqual.engine.campaign import folder as kept
+from rtqual.engine.campaign.digest import Digest
 from rtqual.engine.campaign.find import find
-from rtqual.protocols.record.schema import Record
-from rtqual.protocols.record.store import read
-from rtqual.stages.select import evidence_of
+from rtqual.parts.query.views import BOARDS, FIGURES, RECORDS, SAMPLES, SERIES, VERDICTS
+from rtqual.protocols.record.schema import Manifest, Record
+from rtqual.protocols.record.store import read, read_manifest
+from rtqual.stages.digests import digest_of
 
 ROWS = 100_000  # of an answer; more are said to be there
 _TIME_S, _MEMORY_MIB = 60.0, 512
+_AT_ONCE = 1000  # rows that are put into a table
 _READING_S = 600.0  # of all folders, before a query begins
 _BEYOND_B = 3 * 2**30  # of addresses, for what DuckDB does not count as its memory
 _LOCKED: dict[str, str | bool | int | float | list[str]] = {
@@ -38,70 +44,6 @@ _LOCKED: dict[str, str | bool | int | float | list[str]] = {
     "autoload_known_extensions": False,
     "python_enable_replacements": False,
 }
-_TEXTS = "MAP(VARCHAR, VARCHAR)"
-_RECORDS = {
-    "id": "INTEGER",
-    "campaign": "VARCHAR",
-    "hash": "VARCHAR",
-    "candidate": "VARCHAR",
-    "instrument": "VARCHAR",
-    "load": "VARCHAR",
-    "board": "VARCHAR",
-    "board_name": "VARCHAR",
-    "cpus": "INTEGER",
-    "seed": "BIGINT",
-    "repeat": "INTEGER",
-    "timing": "VARCHAR",
-    "started": "TIMESTAMP",
-    "wall_s": "DOUBLE",
-    "kernel": "VARCHAR",
-    "rtqual": "VARCHAR",
-    "problems": "VARCHAR[]",
-    "scalars": "MAP(VARCHAR, DOUBLE)",
-    "facts": _TEXTS,
-    "artefacts": _TEXTS,
-}
-_SERIES = {
-    "number": "INTEGER",
-    "id": "INTEGER",
-    "series": "VARCHAR",
-    "unit": "VARCHAR",
-    "kind": "VARCHAR",
-    "cpu": "INTEGER",
-}
-_VERDICTS = {
-    "campaign": "VARCHAR",
-    "board": "VARCHAR",
-    "ground": "VARCHAR",
-    "candidate": "VARCHAR",
-    "rank": "INTEGER",
-    "score": "DOUBLE",
-    "may_fly": "VARCHAR",
-    "requirement": "VARCHAR",
-    "outcome": "VARCHAR",
-    "measured": "DOUBLE",
-    "unit": "VARCHAR",
-    "reason": "VARCHAR",
-}
-# A value beyond a histogram's end is known to be at least where that ends, or not at all.
-_SAMPLES = """\
-CREATE VIEW samples AS SELECT records.*, series, unit, kind, cpu, value, count, beyond
-FROM kept.histograms JOIN kept.series USING (number) JOIN records USING (id)
-"""
-# Each board and model over time. The same record again, or the run that tests determinism, is no further draw. What
-# lies beyond a histogram's end is counted, and is in no mean.
-_BOARDS = """\
-CREATE VIEW boards AS
-SELECT board, board_name, month, candidate, instrument, load, series, unit, count(DISTINCT hash) AS runs,
-  count(DISTINCT hash) FILTER (len(problems) > 0) AS refused, sum(count) AS samples,
-  sum(value * count) FILTER (NOT beyond) / sum(count) FILTER (NOT beyond) AS mean,
-  min(value) FILTER (seen >= 0.99 * every) AS p99, max(value) AS worst, sum(count) FILTER (beyond) AS beyond_end
-FROM (SELECT *, sum(count) OVER (alike ORDER BY value) AS seen, sum(count) OVER alike AS every
-      FROM (SELECT *, strftime(started, '%Y-%m') AS month FROM samples
-            WHERE id IN (SELECT min(id) FROM records GROUP BY hash))
-      WINDOW alike AS (PARTITION BY board, board_name, month, candidate, instrument, load, series, unit))
-GROUP BY ALL ORDER BY ALL
-"""
 
 
 @dataclass(frozen=True)
@@ -144,7 +86,9 @@ def _statement(sql: str) -> duckdb.Statement:
     except duckdb.Error as error:
         raise BadInput(f"the query is no SQL: {_first(error)}") from None
     if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-        raise BadInput("the query must be one SELECT; it can read the views records, samples, boards and verdicts")
+        raise BadInput(
+            "the query must be one SELECT; it can read the views records, samples, boards, figures and verdicts"
+        )
     return statements[0]
 
 
@@ -184,25 +128,48 @@ def _named(folders: Sequence[Path]) -> list[tuple[str, Path]]:
 
 
 def _load(connection: duckdb.DuckDBPyConnection, named: Sequence[tuple[str, Path]], sql: str) -> None:
-    """Only what the query names: samples may be many, and a verdict takes seconds."""
-    records: list[tuple[str, Record]] = []
-    verdicts: list[dict[str, object]] = []
+    """Only what the query names: samples may be many. Figures and verdicts stand in the campaigns' digests."""
+    sampled = "samples" in sql or "boards" in sql
+    records: list[Record] = []
+    digests: list[tuple[str, Digest]] = []
     end_s = time.monotonic() + _READING_S
-    for name, folder in named:
+
+    for _, folder in named:
+        _in_time(folder, end_s)
+        if not (folder / kept.CAMPAIGN).exists():
+            find(folder)  # whatever is asked, a folder without any is none to ask
+
+    def rows() -> Iterator[dict[str, object]]:
+        number = 0
+        for name, folder in named:
+            for manifest in _records(folder, records if sampled else None):
+                _in_time(folder, end_s)
+                yield _row(number, name, manifest)
+                number += 1
+
+    connection.execute("CREATE SCHEMA kept")
+    _table(connection, "records", RECORDS, rows() if sampled or "records" in sql else ())
+    for name, folder in named if "verdicts" in sql or "figures" in sql else ():
         _in_time(folder, end_s)
         if (folder / kept.CAMPAIGN).exists():
-            campaign = kept.load(folder)
-            records += [(name, record) for record in campaign.result.records]
-            verdicts += _verdicts(name, campaign) if "verdicts" in sql else []
-        else:
-            for path in find(folder):
-                _in_time(path, end_s)
-                records.append((name, read(path)))
-    rows = [_row(number, name, record) for number, (name, record) in enumerate(records)]
-    connection.execute("CREATE SCHEMA kept")
-    _table(connection, "records", _RECORDS, rows)
-    _table(connection, "verdicts", _VERDICTS, verdicts)
-    _samples(connection, [record for _, record in records] if "samples" in sql or "boards" in sql else [])
+            digests.append((name, digest_of(folder)))
+    _table(connection, "verdicts", VERDICTS, (row for name, found in digests for row in _verdicts(name, found)))
+    figures = digests if "figures" in sql else []
+    _table(connection, "figures", FIGURES, (row for name, found in figures for row in _figures(name, found)))
+    _samples(connection, records)
+
+
+def _records(folder: Path, whole: list[Record] | None) -> Iterator[Manifest]:
+    """The manifests of a folder's records; `whole` takes these with their samples."""
+    if whole is None and (folder / kept.CAMPAIGN).exists():
+        yield from kept.manifests(folder)
+    elif whole is None:
+        yield from map(read_manifest, find(folder))
+    else:
+        finished = (folder / kept.CAMPAIGN).exists()
+        for record in kept.load(folder).result.records if finished else map(read, find(folder)):
+            whole.append(record)
+            yield record.manifest
 
 
 def _in_time(path: Path, end_s: float) -> None:
@@ -211,17 +178,20 @@ def _in_time(path: Path, end_s: float) -> None:
 
 
 def _table(
-    connection: duckdb.DuckDBPyConnection, name: str, columns: dict[str, str], rows: list[dict[str, object]]
+    connection: duckdb.DuckDBPyConnection, name: str, columns: dict[str, str], rows: Iterable[dict[str, object]]
 ) -> None:
+    """A few rows at a time: as text they take some fifty times what they take in the table."""
     shape = json.dumps([columns])
     typed = ", ".join(f'"{column}" {kind}' for column, kind in columns.items())
     connection.execute(f"CREATE TABLE {name} ({typed})")
     made = f"INSERT INTO {name} SELECT unnest(from_json(?, '{shape}'), max_depth := 2)"
-    connection.execute(made, [json.dumps(rows)])
+    left = iter(rows)
+    while some := list(islice(left, _AT_ONCE)):
+        connection.execute(made, [json.dumps(some)])
 
 
-def _row(number: int, campaign: str, record: Record) -> dict[str, object]:
-    manifest, inputs, made = record.manifest, record.inputs, record.manifest.provenance
+def _row(number: int, campaign: str, manifest: Manifest) -> dict[str, object]:
+    inputs, made = manifest.inputs, manifest.provenance
     return {
         "id": number,
         "campaign": campaign,
@@ -254,7 +224,7 @@ def _samples(connection: duckdb.DuckDBPyConnection, records: Sequence[Record]) -
          "kind": series.info.kind.value, "cpu": series.info.cpu}
         for n, (number, series) in enumerate(every)
     ]  # fmt: skip
-    _table(connection, "kept.series", _SERIES, rows)
+    _table(connection, "kept.series", SERIES, rows)
     beyond = [(n, series.info) for n, (_, series) in enumerate(every) if series.info.overflow]
     columns = {
         "number": np.concatenate(
@@ -269,24 +239,40 @@ def _samples(connection: duckdb.DuckDBPyConnection, records: Sequence[Record]) -
     for n, info in beyond:
         row = [n, info.overflow_from, info.overflow]
         connection.execute("INSERT INTO kept.histograms VALUES (?, ?, ?, true)", row)
-    connection.execute(_SAMPLES)
-    connection.execute(_BOARDS)
+    connection.execute(SAMPLES)
+    connection.execute(BOARDS)
 
 
-def _verdicts(campaign: str, its: kept.Kept) -> Iterator[dict[str, object]]:
+def _verdicts(campaign: str, found: Digest) -> Iterator[dict[str, object]]:
     """A row a requirement, and one for a candidate without any."""
-    for verdict in evidence_of(its).verdicts:
+    for verdict in found.body.verdicts:
         for standing in verdict.standings:
             row: dict[str, object] = {
                 "campaign": campaign, "board": verdict.board, "ground": verdict.ground.value,
-                "candidate": standing.candidate, "rank": standing.rank, "score": standing.total,
+                "candidate": standing.candidate, "rank": standing.rank, "score": standing.score,
                 "may_fly": standing.may_fly.value,
             }  # fmt: skip
             for gate in standing.gates:
-                figure = gate.measured
                 yield row | {
                     "requirement": gate.requirement, "outcome": gate.outcome.value, "reason": gate.reason,
-                    "measured": figure.value if figure else None, "unit": figure.unit if figure else None,
+                    "measured": gate.value, "unit": gate.unit,
                 }  # fmt: skip
             if not standing.gates:
                 yield row
+
+
+def _figures(campaign: str, found: Digest) -> Iterator[dict[str, object]]:
+    for of in found.body.groups:
+        row: dict[str, object] = {
+            "campaign": campaign, "board": of.board, "board_name": of.names[0] if len(of.names) == 1 else None,
+            "candidate": of.candidate, "kernel": of.kernels[0] if len(of.kernels) == 1 else None,
+            "instrument": of.instrument, "load": of.load, "cpus": of.cpus, "timing": of.timing.value,
+            "began": _time(of.began), "problems": found.texts(of.problems),
+        }  # fmt: skip
+        for name, figure in found.figures(of).items():
+            ends = (figure.interval.low, figure.interval.high) if figure.interval else (None, None)
+            low, high = (end if end is None or math.isfinite(end) else None for end in ends)
+            yield row | {
+                "figure": name, "value": figure.value, "low": low, "high": high, "unit": figure.unit,
+                "samples": figure.n, "runs": figure.runs, "why_no_interval": figure.why_no_interval or None,
+            }  # fmt: skip
