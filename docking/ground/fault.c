@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "common/step_clock.h"
 #include "script.h"
 
 static const char *write_line(const char *path, const char *text)
@@ -69,21 +69,6 @@ static const char *signal_all(const char *name, int number)
 	}
 	closedir(processes);
 	return why;
-}
-
-static const char *step_clock(int64_t by_ns)
-{
-	const int64_t second = 1000000000;
-	struct timespec now;
-	int64_t to_ns;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	to_ns = now.tv_sec * second + now.tv_nsec + by_ns;
-	if (to_ns < 0)
-		return "the clock would be before 1970";
-	now.tv_sec = to_ns / second;
-	now.tv_nsec = to_ns % second;
-	return clock_settime(CLOCK_REALTIME, &now) ? strerror(errno) : NULL;
 }
 
 static const char *fill(const char *path)

@@ -3,9 +3,9 @@
  * heater: a small flight program to try `rtqual verify` with (docs/verify-yours.md). It keeps a tank at a temperature,
  * takes telecommands as PUS packets over UDP and answers them; every 100 ms it sends its housekeeping.
  *
- *   heater [FAULT]
+ *   heater [listen|connect] [FAULT]
  *
- * FAULT is what a procedure must notice: drop, delay, twice, flip, swap, never, exit. None of it is a flight program's.
+ * listen, connect: over TCP, as often as there is a link. FAULT is what a procedure must notice: drop, delay, twice, flip, swap, never, exit. None of it is a flight program's.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -26,13 +26,16 @@ enum { OFF, ON, HOT_C = 90, ANSWERS_UNTIL_EXIT = 4 };
 enum failure { NONE, UNKNOWN_TYPE, WRONG_CHECKSUM, WRONG_LENGTH, OUT_OF_RANGE };
 
 struct heater {
-	int fd;
+	int fd, listening; /* -1: there is none */
+	bool stream, calls; /* TCP; it is this end that connects */
 	struct sockaddr_in ground;
 	const char *fault;
 	uint16_t sequence, setpoint, accepted, refused;
 	uint8_t mode;
 	int16_t temperature; /* 0.1 degrees */
 	unsigned int answers;
+	uint8_t came[MOST]; /* of a stream, and no whole telecommand yet */
+	size_t came_bytes;
 	uint8_t held[MOST]; /* of fault `swap` */
 	size_t held_bytes;
 };
@@ -57,7 +60,10 @@ static void put16(uint8_t *to, unsigned int value)
 
 static void transmit(struct heater *heater, const uint8_t *packet, size_t bytes)
 {
-	sendto(heater->fd, packet, bytes, 0, (const struct sockaddr *)&heater->ground, sizeof(heater->ground));
+	if (heater->stream)
+		send(heater->fd, packet, bytes, MSG_NOSIGNAL);
+	else
+		sendto(heater->fd, packet, bytes, 0, (const struct sockaddr *)&heater->ground, sizeof(heater->ground));
 }
 
 static bool has(const struct heater *heater, const char *fault)
@@ -192,33 +198,90 @@ static struct sockaddr_in at_port(int port)
 				     .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 }
 
+static int bound(int type)
+{
+	const struct sockaddr_in here = at_port(PORT);
+	const int fd = socket(AF_INET, type, 0), yes = 1;
+
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) ||
+	    bind(fd, (const struct sockaddr *)&here, sizeof(here)) || (type == SOCK_STREAM && listen(fd, 1))) {
+		perror("heater");
+		exit(1);
+	}
+	return fd;
+}
+
+/* Where this end connects, it tries whenever it has none. */
+static void call(struct heater *heater)
+{
+	const int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	if (fd >= 0 && !connect(fd, (const struct sockaddr *)&heater->ground, sizeof(heater->ground)))
+		heater->fd = fd;
+	else
+		close(fd);
+}
+
+static void receive(struct heater *heater)
+{
+	uint8_t *const octets = heater->came;
+	ssize_t got;
+	size_t bytes;
+
+	if (heater->fd < 0) {
+		heater->fd = accept(heater->listening, NULL, NULL);
+		return;
+	}
+	got = recv(heater->fd, octets + heater->came_bytes, MOST - heater->came_bytes, 0);
+	if (got > 0 && !heater->stream)
+		telecommand(heater, octets, (size_t)got);
+	if (!heater->stream)
+		return;
+	heater->came_bytes += got > 0 ? (size_t)got : 0;
+	while (heater->came_bytes >= 6 && (bytes = (size_t)(octets[4] << 8 | octets[5]) + 7) <= heater->came_bytes) {
+		telecommand(heater, octets, bytes);
+		heater->came_bytes -= bytes;
+		memmove(octets, octets + bytes, heater->came_bytes);
+	}
+	if (got <= 0 || heater->came_bytes == MOST) { /* the link is gone, or has lost step */
+		close(heater->fd);
+		heater->fd = -1;
+		heater->came_bytes = 0;
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const struct itimerspec period = { .it_interval.tv_nsec = PERIOD_NS, .it_value.tv_nsec = PERIOD_NS };
-	struct heater heater = { .ground = at_port(GROUND), .fault = argc > 1 ? argv[1] : NULL, .temperature = 200 };
-	const struct sockaddr_in here = at_port(PORT);
+	struct heater heater = { .fd = -1, .listening = -1, .ground = at_port(GROUND), .temperature = 200 };
 	const int timer = timerfd_create(CLOCK_MONOTONIC, 0);
-	struct pollfd look[2];
 
-	heater.fd = socket(AF_INET, SOCK_DGRAM, 0);
-	if (heater.fd < 0 || timer < 0 || timerfd_settime(timer, 0, &period, NULL) ||
-	    bind(heater.fd, (const struct sockaddr *)&here, sizeof(here))) {
+	heater.calls = argc > 1 && !strcmp(argv[1], "connect");
+	heater.stream = heater.calls || (argc > 1 && !strcmp(argv[1], "listen"));
+	heater.fault = argc > 1 + heater.stream ? argv[1 + heater.stream] : NULL;
+	if (!heater.stream)
+		heater.fd = bound(SOCK_DGRAM);
+	else if (!heater.calls)
+		heater.listening = bound(SOCK_STREAM);
+	if (timer < 0 || timerfd_settime(timer, 0, &period, NULL)) {
 		perror("heater");
 		return 1;
 	}
 	puts("heater: ready");
 	fflush(stdout);
-	look[0] = (struct pollfd){ .fd = heater.fd, .events = POLLIN };
-	look[1] = (struct pollfd){ .fd = timer, .events = POLLIN };
-	while (poll(look, 2, -1) > 0) {
-		uint8_t packet[MOST];
-		uint64_t times;
-		ssize_t got;
+	for (;;) {
+		if (heater.calls && heater.fd < 0)
+			call(&heater);
 
-		if (look[0].revents & POLLIN && (got = recv(heater.fd, packet, sizeof(packet), 0)) > 0)
-			telecommand(&heater, packet, (size_t)got);
-		if (look[1].revents & POLLIN && read(timer, &times, sizeof(times)) == sizeof(times))
+		struct pollfd look[] = { { .fd = heater.fd < 0 ? heater.listening : heater.fd, .events = POLLIN },
+					 { .fd = timer, .events = POLLIN } };
+		uint64_t times;
+
+		if (poll(look, 2, -1) < 0)
+			return 1;
+		if (look[0].revents)
+			receive(&heater);
+		if (look[1].revents && read(timer, &times, sizeof(times)) == sizeof(times))
 			housekeeping(&heater);
 	}
-	return 1;
 }

@@ -9,7 +9,8 @@
  * LINK: connect:PORT and listen:PORT (TCP), udp:TO:FROM, pty:PATH (a serial line, whose other end is at PATH). All is on
  * the board itself.
  *
- * The script, in the order of its times: NS send HEX, NS signal NUMBER (to the program), NS close, NS open, NS end.
+ * The script, in the order of its times: NS send HEX, NS signal NUMBER (to the program), NS clock NS (the real-time
+ * clock, by so much), NS close, NS open, NS end.
  *
  * The log: as that of rtqual-ground (docking/ground/main.c), with `recv` for what one read gave.
  */
@@ -32,6 +33,7 @@
 #include <unistd.h>
 
 #include "common/command_line.h"
+#include "common/step_clock.h"
 
 enum { MOST_READ = 65536, RETRY_NS = 2000000, LOOK_NS = 10000000, PATIENCE_MS_MOST = 600000 };
 enum { LOG_MOST = 6 << 20 }; /* a program that floods its link ends the log, not the board's memory */
@@ -131,6 +133,18 @@ static void bind_to(int fd, int port)
 		die(RUN_FAILED, "port %d cannot be had: %s", port, strerror(errno));
 }
 
+static int listening_at(int port)
+{
+	const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd < 0)
+		die(RUN_FAILED, "no socket: %s", strerror(errno));
+	bind_to(fd, port);
+	if (listen(fd, 1))
+		die(RUN_FAILED, "port %d cannot be listened at: %s", port, strerror(errno));
+	return fd;
+}
+
 /* Both ends raw: octets, no lines. The other end stays open here, so that the program may close and open it. */
 static int open_pty(const char *path)
 {
@@ -164,12 +178,7 @@ static void open_end(struct wire *wire)
 		bind_to(wire->fd, wire->from);
 		break;
 	case LISTEN:
-		wire->listening = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-		if (wire->listening < 0)
-			die(RUN_FAILED, "no socket: %s", strerror(errno));
-		bind_to(wire->listening, wire->from);
-		if (listen(wire->listening, 1))
-			die(RUN_FAILED, "port %d cannot be listened at: %s", wire->from, strerror(errno));
+		wire->listening = listening_at(wire->from);
 		break;
 	}
 }
@@ -389,15 +398,23 @@ static bool play(struct wire *wire, char *line, size_t number)
 	if (!strcmp(verb, "close")) {
 		drop_link(wire);
 		wire->wanted = false;
+		if (wire->way == LISTEN) { /* else the kernel would go on to take connections, and what comes by them */
+			close(wire->listening);
+			wire->listening = -1;
+		}
 		fprintf(wire->log, "%lld closed\n", (long long)at_ns);
 	} else if (!strcmp(verb, "open")) {
 		wire->wanted = true;
+		if (wire->way == LISTEN && wire->listening < 0)
+			wire->listening = listening_at(wire->from);
 		if (wire->fd >= 0)
 			fprintf(wire->log, "%lld up\n", (long long)at_ns);
 	} else if (!strcmp(verb, "signal") && left) {
 		const pid_t pid = (pid_t)reported(wire->report, "pid");
 
 		why = pid > 0 && !kill(pid, atoi(left)) ? NULL : "the program does not run";
+	} else if (!strcmp(verb, "clock") && left) {
+		why = step_clock(strtoll(left, NULL, 10));
 	} else {
 		die(BAD_INPUT, "line %zu of the script is no step", number);
 	}

@@ -273,3 +273,9 @@ def test_a_system_without_a_kernel_of_its_own_is_one_box(mission: Mission) -> No
 
 def texts_of(svg: str) -> list[str]:
     return [html.unescape(one) for one in re.findall(r">([^<>]*)</(?:text|tspan)>", svg)]
+
+
+def test_a_system_of_which_nothing_was_sampled_has_its_single_figures_and_the_reason(mission: Mission) -> None:
+    faults = {"page faults": Scalar(value=3, unit="1")}
+    told = material(mission, [taken("linux", {}, absent={"tick response": "no job of it was seen"}, scalars=faults)])
+    assert any(row[0].text == "page faults" for table in tables(results(told)) for row in table.rows)

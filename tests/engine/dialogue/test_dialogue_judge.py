@@ -107,6 +107,12 @@ def test_a_program_that_ends_fails(tmp_path: Path) -> None:
     to_end = procedure(tmp_path, PING, head='ends = "1 s"\nends_program = true')
     assert judged(to_end, ended="was ended by SIGKILL").passed
     assert "was to end" in judged(to_end).why
+    unanswered = "".join(
+        line for line in Answered(to_end, language()).log().splitlines(True) if int(line.split()[0]) <= 10**9
+    )
+    dead = f"{unanswered}1050000000 end 2 3\n"
+    assert judge(to_end, dead, language(), "was ended by SIGKILL").passed  # nobody is left to answer the closing PING
+    assert not judge(procedure(tmp_path, PING), dead, language()).passed
 
 
 def test_what_the_program_has_no_word_for_is_not_told_and_not_passed(tmp_path: Path) -> None:

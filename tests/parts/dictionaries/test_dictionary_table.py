@@ -42,6 +42,18 @@ def test_arguments_are_as_a_little_endian_compiler_lays_them(tmp_path: Path) -> 
     assert encoded.fields["code"] == 2
 
 
+def test_a_gap_with_nothing_behind_it_counts(tmp_path: Path) -> None:
+    """At the head's end it is before each report's fields, as in cFS's; at a command's end the compiler's padding."""
+    text = CFS.replace('report = [["id", "u16"]]', 'report = [["id", "u16"], ["", "u8"], ["", "u24"]]')
+    text = text.replace('["x", "f32"]]', '["x", "f32"], ["", "u8"], ["", "u16"]]')
+    table = spoken(tmp_path, text)
+    assert table.encode("APP.SET", {"level": 3, "name": "ab", "x": 1.0}, {}).octets.hex()[-14:] == "0000803f000000"
+    (report,) = table.decode(bytes.fromhex("0808 ffffffff 61620000 0200 0100 0200"))
+    assert report.values == {"id": 0x0808, "app": "ab", "kind": "HIGH", "rest": [1, 2]}
+    (report,) = table.decode(bytes.fromhex("0801 ffffffff 0102"))
+    assert report.values["all"] == b"\1\2"
+
+
 @pytest.mark.parametrize(
     ("name", "arguments", "why"),
     [

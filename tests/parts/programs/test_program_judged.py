@@ -7,6 +7,7 @@ from rtqual.base.architecture import AMD64
 from rtqual.engine.mission.program import Program
 from rtqual.parts.programs.judged import judged
 from rtqual.parts.programs.report import Report, read_report
+from rtqual.parts.programs.tasks import tables, threads_of
 from rtqual.parts.programs.trace import read
 from rtqual.protocols.record.schema import Measurement
 from support.program_logs import PERIOD_NS, job_log
@@ -59,6 +60,43 @@ def test_jobs_outside_of_what_is_judged_do_not_count() -> None:
     trace = read(job_log({1: 900_000, 9: 900_000}), AMD64)
     measured = judged(program, trace, Report(begin=int(1.5 * PERIOD_NS), end=int(8.5 * PERIOD_NS)))
     assert (_value(measured, "tick jobs"), _value(measured, "tick missed")) == (7, 0)
+
+
+def _polled_first(times: int = 20) -> str:
+    """The tick's thread sleeps 1 us so many times before it is ready, as programs do while they start."""
+    head, *rest = job_log({}).splitlines()
+    polls = [
+        line
+        for at in range(100, 100 + times * 1000, 1000)
+        for line in (
+            f"{at} s 0 7 230 1 0",
+            f"{at + 1} o 0 7 1 0 0",
+            f"{at + 500} w 0 7 0 0 0",
+            f"{at + 501} i 0 7 0 0 0",
+        )
+    ]
+    rest = [f"{30_000 + number} {line.split(' ', 1)[1]}" for number, line in enumerate(rest[:5])] + rest[5:]
+    return "\n".join([head, *polls, *rest, ""])
+
+
+def test_where_a_thread_waited_while_it_started_is_not_where_its_jobs_begin() -> None:
+    report = Report(begin=PERIOD_NS // 2, end=100 * PERIOD_NS)
+    trace = read(_polled_first(), AMD64)
+    measured = judged(_program({"name": "tick", "thread": "tick"}), trace, report)
+    assert _value(measured, "tick jobs") == 10
+    seen, _ = threads_of(trace, (PERIOD_NS // 2, 100 * PERIOD_NS))
+    assert [each.point.call for each in seen if each.thread.name == "tick"] == ["rt_sigtimedwait"]
+    assert 'period = "1 ms"' in tables(seen)
+    everything, _ = threads_of(trace)
+    assert [each.point.call for each in everything if each.thread.name == "tick"] == ["clock_nanosleep"]
+
+
+def test_a_thread_that_waits_only_before_it_is_judged_keeps_its_point_and_has_no_job() -> None:
+    trace = read(_polled_first(), AMD64)
+    report = Report(begin=90 * PERIOD_NS, end=99 * PERIOD_NS)
+    measured = judged(_program({"name": "tick", "thread": "tick"}), trace, report)
+    which = "tick at priority 98 was never released from clock_nanosleep(1)"
+    assert measured.absent == {"tick response": f"no job of it was seen: {which}"}
 
 
 def test_a_job_at_work_when_its_deadline_passes_is_a_miss() -> None:

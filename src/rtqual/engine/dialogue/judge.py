@@ -85,7 +85,8 @@ def _judged(
     require_few(len(entries), len(entries) + len(heard.got), asked)
     anchors = anchors_of(procedure.done, lines, entries)
     steps = list(zip(anchors, procedure.done, strict=True))
-    fixed = [_fixed(line, number, entries) for number, line in enumerate(lines) if line.step in (SETUP, CLOSING)]
+    asked_of = (SETUP,) if procedure.ends_program else (SETUP, CLOSING)  # one that has ended answers nothing
+    fixed = [_fixed(line, number, entries) for number, line in enumerate(lines) if line.step in asked_of]
     due = [(anchor, expect) for anchor, step in steps for expect in step.expect]
     due += [
         (anchor, Expect(answer=stage, within=within))

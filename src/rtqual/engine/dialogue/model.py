@@ -11,7 +11,7 @@ from rtqual.engine.mission.explain import At
 from rtqual.engine.mission.language import Name, Stage, Within
 from rtqual.engine.mission.table import Table
 from rtqual.engine.mission.values import Distinct, NonEmpty
-from rtqual.engine.procedure.described import Bounds, Described, Mishap, Timed, Wanted, shown_as
+from rtqual.engine.procedure.described import Bounds, ClockStep, Described, Mishap, Timed, Wanted, clock_ns, shown_as
 
 
 class Damage(StrEnum):
@@ -103,20 +103,24 @@ class Fault(Mishap):
     """To the program."""
     link: Literal["close", "open"] | None = None
     """The ground closes the link, or opens it again."""
+    clock: ClockStep | None = None
+    """The board's real-time clock is set forwards or back, as "+10 s"."""
 
     @model_validator(mode="after")
     def _one(self) -> Self:
-        if (self.signal is None) == (self.link is None):
-            raise ValueError("is one fault: write exactly one of signal and link")
+        if sum(what is not None for what in (self.signal, self.link, self.clock)) != 1:
+            raise ValueError("is one fault: write exactly one of signal, link and clock")
         return self
 
     @property
     def said(self) -> str:
-        return f"signal {self.signal}" if self.signal else f"link {self.link}"
+        return next(f"{name} {what}" for name, what in self if what is not None)
 
     @property
     def line(self) -> str:
         """What the ground does."""
+        if self.clock:
+            return f"clock {clock_ns(self.clock)}"
         return f"signal {int(signal.Signals[f'SIG{self.signal}'])}" if self.signal else str(self.link)
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Generic, Protocol, Self, TypeVar
 
 from pydantic import Field, PrivateAttr, Strict, model_validator
 
-from rtqual.base.units import DurationNs
+from rtqual.base.units import DurationNs, parse_duration_ns
 from rtqual.engine.mission.explain import At
 from rtqual.engine.mission.language import LONGEST_NS, Within
 from rtqual.engine.mission.table import Table
@@ -20,9 +20,15 @@ from rtqual.engine.mission.verify import RequirementId
 STEPS_MOST, EXPECTS_MOST = 200, 450  # with those that a step repeats; the judge looks for their best assignment
 DUPLICATE = "duplicate"  # the damage of a step that sends again what the one before sent
 _IMPLIED = 2  # of each telecommand: accepted, completed
+ClockStep = Annotated[str, *matching(r"[+-]\d{1,7} (ms|s|min|h)", "a step of the clock, as '+10 s'")]
 Hex = Annotated[str, *matching(r"([0-9a-f]{2}){1,1024}", "octets: write pairs of the digits 0-9 and a-f")]
 _WITHIN = Field(ge=-(2**63), le=2**63)
 Number = Annotated[int, Strict(), _WITHIN] | Annotated[float, Strict(), _WITHIN]
+
+
+def clock_ns(step: ClockStep) -> int:
+    """By how much a step sets the clock, in ns."""
+    return parse_duration_ns(step[1:]) * (-1 if step[0] == "-" else 1)
 
 
 class Bounds(Table):

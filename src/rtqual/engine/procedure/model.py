@@ -11,7 +11,7 @@ from rtqual.engine.mission.language import Within
 from rtqual.engine.mission.table import Table
 from rtqual.engine.mission.values import Distinct, matching
 from rtqual.engine.mission.verify import Camera
-from rtqual.engine.procedure.described import Bounds, Described, Mishap, Timed, Wanted, shown_as
+from rtqual.engine.procedure.described import Bounds, ClockStep, Described, Mishap, Timed, Wanted, shown_as
 
 KIND = r"\d{1,3}\.\d{1,3}"
 ReportName = Annotated[
@@ -116,7 +116,7 @@ class Fault(Mishap):
     """To the flight program. After KILL it is started again, as by the board's first process."""
     link: Literal["close", "open"] | None = None
     """The ground closes the link, or opens it again."""
-    clock: Annotated[str, *matching(r"[+-]\d{1,7} (ms|s|min|h)", "a step of the clock, as '+10 s'")] | None = None
+    clock: ClockStep | None = None
     """The board's real-time clock is set forwards or back."""
     kernel: Literal["panic", "hang"] | None = None
     """The kernel panics, and resets the board; or nothing runs any more, until the watchdog does."""

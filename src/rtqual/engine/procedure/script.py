@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from rtqual.base.errors import BadInput
-from rtqual.base.units import parse_duration_ns
 from rtqual.engine.dictionary.codec import request_of, telecommand
 from rtqual.engine.dictionary.definition import Definition
 from rtqual.engine.dictionary.octets import damaged
+from rtqual.engine.procedure.described import clock_ns
 from rtqual.engine.procedure.model import Damage, Fault, Procedure, Step
 
 PROGRAM = "ds325-flight"
@@ -112,7 +112,7 @@ def _fault(fault: Fault) -> str:
         case "flip":
             line = f"flip {STATE_FILE} {PROGRAM} {value}"
         case "clock":
-            line = f"clock {parse_duration_ns(value[1:]) * (-1 if value[0] == '-' else 1)}"
+            line = f"clock {clock_ns(value)}"
         case "files":
             line = f"lose {int(value.partition(':')[2])}"
         case "disk":

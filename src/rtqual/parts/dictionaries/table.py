@@ -67,8 +67,11 @@ class _Reader:
     def dictionary(self) -> Dictionary:
         down, up = (attempt(f"head.{way}", self._fields, self.raw["head"].get(way, ()), little=False) for way in _WAYS)
         commands = {name: self._command(name, row, down) for name, row in self.raw["commands"].items()}
+        gap: list[list[str]] = []  # at the head's end, which is before each report's first field
+        if not isinstance(up, Refused) and up and isinstance(last := up[-1].type, Number) and not up[-1].name:
+            up, gap = up[:-1], [["", f"u{last.bits}"]]
         root = Packet("head", fields=up)
-        packets = {name: self._packet(name, row, root) for name, row in self.raw["reports"].items()}
+        packets = {name: self._packet(name, row, root, gap) for name, row in self.raw["reports"].items()}
         # The one with most to be known by comes first.
         root.children = sorted(packets.values(), key=lambda packet: -len(_parts(packet)))
         severities = {n: str(row["severity"]) for n, row in self.raw["reports"].items() if _has(row, "severity")}
@@ -83,26 +86,28 @@ class _Reader:
         if isinstance(head, Refused):
             raise head
         own, assigned = self._fields(row.get("arguments", ()), little=self.little), dict(row.get("head", {}))
-        names = {field.name for field in head}
+        names = {field.name for field in head if field.name}
         if other := next((field for field in assigned if field not in names), None):
             raise Refused(f"the head has no field {other}")
         if twice := next((field.name for field in own if field.name in names), None):
             raise Refused(f"{twice} is a field of the head, too: give the argument another name")
-        zeros = {field.name: 0 for field in head}
-        return Command(name, (*head, *own), {field.name: field.type for field in own}, assigned, zeros)
+        zeros = dict.fromkeys(names, 0)
+        named = {field.name: field.type for field in own if field.name}
+        return Command(name, (*head, *own), named, assigned, zeros)
 
-    def _packet(self, name: str, row: Any, root: Packet) -> Packet:
-        fields = attempt(f"reports.{name}", self._reported, row)
+    def _packet(self, name: str, row: Any, root: Packet, gap: Sequence[Any]) -> Packet:
+        fields = attempt(f"reports.{name}", self._reported, row, gap)
         head = row.get("head", {}) if isinstance(row, Mapping) else {}
         parts = tuple(Where(field, "==", str(value), raw=isinstance(value, int)) for field, value in head.items())
         return Packet(name, root, All(parts), fields)
 
-    def _reported(self, row: Mapping[str, Any]) -> tuple[Field, ...]:
+    def _reported(self, row: Mapping[str, Any], gap: Sequence[Any]) -> tuple[Field, ...]:
         _only(row, {"head", "fields", "severity"})
-        return self._fields(row.get("fields", ()), little=self.little)
+        fields = self._fields([*gap, *row.get("fields", ())], little=self.little)
+        return tuple(field for field in fields if field.name)
 
     def _fields(self, rows: Any, *, little: bool) -> tuple[Field, ...]:
-        """Each is [name, type]; one named "" is a gap."""
+        """Each is [name, type]; one named "" is a gap, which is a field only where none comes after it."""
         fields: list[Field] = []
         gap = 0
         for row in rows:
@@ -118,6 +123,8 @@ class _Reader:
                 gap += kind.bits
             else:
                 raise Refused("a gap is a number of bits, as u32")
+        if gap:
+            fields.append(Field("", Number(Coding.UNSIGNED, gap), fixed=0))
         return tuple(fields)
 
     def type(self, written: str, depth: int = 0, *, little: bool) -> Type:

@@ -52,10 +52,11 @@ def tasks(
         print_json({"program": looked.program, "candidate": looked.candidate, "threads": told, "ended": looked.ended})
         return 0
     threads = count(len(looked.seen) + len(looked.others), "thread")
-    head = f"# {looked.program} under {looked.candidate}, {format_ns(looked.lasted_ns)}: {threads}"
+    span = f"the last {format_ns(looked.judged_ns)} of {format_ns(looked.lasted_ns)}"
+    head = f"# {looked.program} under {looked.candidate}, {span}: {threads}"
     lines = [head, *([f"# {looked.ended}"] if looked.ended else []), "", *tables(looked.seen).splitlines()]
     rest = ", ".join(f"{clean(thread.name)} at priority {thread.priority}" for thread in looked.others)
-    lines += [f"# Without jobs, since they wait less than five times at one point: {rest}"] if rest else []
+    lines += [f"# Without jobs, since they waited less than five times at one point then: {rest}"] if rest else []
     if not looked.seen:
         lines += ["# No thread of it waits again and again: it has no jobs (docs/programs.md, what is no job)."]
     for line in lines:

@@ -19,6 +19,7 @@ _TIMER_THREADS = ("ktimers/", "ksoftirqd/")
 # Where the CPU was idle nobody was before it: it took the interrupt, and to come to the timer's thread or its own.
 _OF_IDLE = {"before": "irq", "timer": "switch", "thread": "switch"}
 _MOST_PARTS = 64  # of a job that are told one by one
+Window = tuple[int, int]  # ns of the trace's clock: from, and to without it
 _SKIPPED = 1.5  # periods between two releases: one at least did not come
 
 
@@ -53,23 +54,26 @@ class Job:
         return self.started_ns - self.due_ns
 
 
-def waits_of(thread: Thread) -> Counter[Point]:
-    """How often a thread waited at each point."""
+def waits_of(thread: Thread, window: Window | None = None) -> Counter[Point]:
+    """How often a thread waited at each point, in a window."""
     counted: Counter[Point] = Counter()
     point: Point | None = None
     for step in thread.steps:
         if step.did is Did.ENTER:
             point = step.point
-        elif step.did is Did.WAITS and point:
+        elif step.did is Did.WAITS and point and (window is None or window[0] <= step.ns < window[1]):
             counted[point] += 1
     return counted
 
 
-def release_point(thread: Thread, call: str | None = None) -> Point | None:
-    """Where it waits most often; of the points of a system call, where one is named. None where it never waits."""
-    counted = waits_of(thread)
-    chosen = [(times, point) for point, times in counted.items() if call in (None, point.call)]
-    return max(chosen, default=(0, None), key=lambda pair: pair[0])[1]
+def release_point(thread: Thread, call: str | None = None, window: Window | None = None) -> Point | None:
+    """Where it waits most often while it is judged, or, where it does not wait then, ever: many a thread polls while
+    its program starts. Of the points of a system call, where one is named. None where it never waits."""
+    for counted in (waits_of(thread, window), waits_of(thread)):
+        chosen = [(times, point) for point, times in counted.items() if call in (None, point.call)]
+        if chosen:
+            return max(chosen, key=lambda pair: pair[0])[1]
+    return None
 
 
 class _Release:

@@ -72,7 +72,7 @@ def judged(program: Program, trace: Trace, report: Report, ticks_per_s: int = 0)
     found: dict[str, Judged] = {}
     for task in _in_order(program.tasks):
         thread, why = _thread_of(task, trace)
-        point = release_point(thread, task.waits_at) if thread else None
+        point = release_point(thread, task.waits_at, (begin_ns, end_ns)) if thread else None
         if thread is None or point is None:
             problems.append(why or f"task {task.name}: its thread {_named(thread)} never waits, so it has no jobs")
             continue
@@ -91,10 +91,14 @@ def judged(program: Program, trace: Trace, report: Report, ticks_per_s: int = 0)
     late: list[LateSample] = []
     absent = {}
     for task in program.tasks:
-        if task.name not in found or not found[task.name].finished:
+        if task.name not in found:
             absent[f"{task.name} {RESPONSE}"] = "no job of it was seen"
             continue
         watched = found[task.name]
+        if not watched.finished:
+            which = f"{_named(watched.thread)} was never released from {watched.point}"
+            absent[f"{task.name} {RESPONSE}"] = f"no job of it was seen: {which}"
+            continue
         series += _series(watched)
         scalars |= _scalars(watched)
         late += _late(watched, trace)

@@ -21,8 +21,8 @@ from rtqual.engine.campaign.prepared import Prepared
 from rtqual.engine.mission import Mission, Program
 from rtqual.parts.programs.ftrace import as_log
 from rtqual.parts.programs.instrument import processor_of, require_whole
-from rtqual.parts.programs.jobs import Job, jobs, release_point
-from rtqual.parts.programs.report import NAME, read_report
+from rtqual.parts.programs.jobs import Job, Window, jobs, release_point
+from rtqual.parts.programs.report import NAME, Report, read_report
 from rtqual.parts.programs.trace import Point, Thread, Trace, read
 from rtqual.protocols.board import Machine, Outcome
 from rtqual.protocols.instrument.registry import all_instruments
@@ -34,7 +34,7 @@ _SLUG = re.compile(r"[^a-z0-9]+")
 
 @dataclass(frozen=True)
 class Seen:
-    """A thread with its jobs. `call`: where it names the release point better than how often it waits there."""
+    """A thread with its jobs while it was judged."""
 
     thread: Thread
     point: Point
@@ -59,6 +59,7 @@ class Looked:
     program: str
     candidate: str
     lasted_ns: int
+    judged_ns: int  # of that, once it was ready and warm
     seen: tuple[Seen, ...]  # those with jobs, the highest priority first
     others: tuple[Thread, ...]  # those without
     ended: str  # how, where it was no success
@@ -85,11 +86,14 @@ def look(
         outcome = board.run(replace(cell.job(), watched=True), seed=1, timeout_s=cell.timeout_s)
     trace, name = _traced(program, outcome)
     report = read_report(outcome.files.get(f"{name}.report", ""))
-    seen, others = threads_of(trace)
+    window = _window(trace, report)
+    seen, others = threads_of(trace, window)
     said = outcome.files.get(f"{NAME}.err", "") + outcome.files.get(f"{NAME}.out", "")
     words = said.strip().splitlines()[-1:] or ["(nothing)"]
     ended = f"it ended with exit code {outcome.exit_code}; its last words: {clean(words[0])[:200]!r}"
-    return Looked(program.name, cell.candidate.name, report.lasted_ns, seen, others, ended if outcome.exit_code else "")
+    judged_ns = window[1] - window[0] if window else report.lasted_ns
+    ended = ended if outcome.exit_code else ""
+    return Looked(program.name, cell.candidate.name, report.lasted_ns, judged_ns, seen, others, ended)
 
 
 def _traced(program: Program, outcome: Outcome) -> tuple[Trace, str]:
@@ -125,13 +129,21 @@ def _cell(mission: Mission, program: Program, candidate: str | None) -> Cell:
     )
 
 
-def threads_of(trace: Trace) -> tuple[tuple[Seen, ...], tuple[Thread, ...]]:
-    """Threads with jobs, by priority; and those without."""
+def _window(trace: Trace, report: Report) -> Window | None:
+    """What is judged: once the program is ready and warm. None where it did not come to that."""
+    if report.begin is None or report.end is None:
+        return None
+    return report.begin - trace.clock_ns, report.end - trace.clock_ns
+
+
+def threads_of(trace: Trace, window: Window | None = None) -> tuple[tuple[Seen, ...], tuple[Thread, ...]]:
+    """Threads with jobs in a window, by priority; and those without."""
     seen: list[Seen] = []
     others: list[Thread] = []
     for thread in trace.threads.values():
-        point = release_point(thread)
+        point = release_point(thread, None, window)
         some = [job for job in jobs(thread, point) if job.finished_ns] if point else []
+        some = [job for job in some if window is None or window[0] <= job.due_ns < window[1]]
         if point is None or len(some) < _LEAST_JOBS:
             others.append(thread)
             continue

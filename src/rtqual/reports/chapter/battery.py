@@ -111,5 +111,7 @@ def _share(summary: Summary, name: str, notes: Notes) -> Cell:
 
 def _statistics(summary: Summary) -> set[str]:
     """The names of figures that were read from samples."""
+    if not summary.series:  # all were absent
+        return set()
     first = {name for name in summary.figures if f"{summary.series[-1]} {name}" in summary.figures}
     return first | {f for f in summary.figures for name in summary.series[1:] if f.startswith(f"{name} ")}
