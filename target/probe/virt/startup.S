@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * From reset to C on QEMU's board `virt`: vectors, a stack for each mode, floating point on (FreeRTOS's port saves its
- * registers). The MMU stays off: it would change no count of instructions. Makefiles name IRQ_HANDLER and SWI_HANDLER.
+ * registers), memory as it is. With the MMU off all of it is of devices, where an access that is not aligned faults, as
+ * on hardware (QEMU from 9.0 on). Makefiles name IRQ_HANDLER and SWI_HANDLER.
  */
 	.syntax unified
 	.arm
@@ -48,6 +49,22 @@ reset:
 	mov	r0, #(1 << 30)			/* FPEXC.EN */
 	vmsr	fpexc, r0
 
+	ldr	r0, =0xff04			/* MAIR0: devices; memory that is cached */
+	mcr	p15, 0, r0, c10, c2, 0
+	ldr	r0, =0x80003500			/* TTBCR: long descriptors, the table itself in cached memory */
+	mcr	p15, 0, r0, c2, c0, 2
+	ldr	r0, =map
+	mov	r1, #0
+	mcrr	p15, 0, r0, r1, c2		/* TTBR0 */
+	mcr	p15, 0, r1, c8, c7, 0		/* TLBIALL */
+	dsb
+	isb
+	mrc	p15, 0, r0, c1, c0, 0		/* SCTLR: instructions and data cached, addresses mapped */
+	orr	r0, r0, #(1 << 12)
+	orr	r0, r0, #(1 << 2 | 1 << 0)
+	mcr	p15, 0, r0, c1, c0, 0
+	isb
+
 	ldr	r0, =bss_start
 	ldr	r1, =bss_end
 	mov	r2, #0
@@ -73,6 +90,11 @@ data_abort:
 	.ltorg
 
 	.section .rodata
+	.balign 32
+map:						/* a GiB each, at its own address */
+	.quad	0x0040000000000401		/* devices, no code */
+	.quad	0x0000000040000705		/* memory */
+	.quad	0, 0
 undefined_text:
 	.asciz	"undefined instruction"
 prefetch_text:

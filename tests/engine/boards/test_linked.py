@@ -134,8 +134,8 @@ def test_what_is_no_image_or_lies_is_refused_in_one_line(program: Path) -> None:
 @pytest.mark.guest  # the compiler for FreeRTOS, which `make test` installs
 def test_an_image_must_lie_in_the_memory_of_its_machine(program: Path) -> None:
     folder = program.parent
-    with pytest.raises(BadInput, match=r"lies at 0x00008000; the machine's memory is 0x40000000 to 0x48000000"):
-        linked.prepare("odd", build(folder, marked(), START, at="0x8000", name="low"))
+    with pytest.raises(BadInput, match=r"lies at 0x00010000; the machine's memory is 0x40000000 to 0x48000000"):
+        linked.prepare("odd", build(folder, marked(), START, at="0x10000", name="low"))
     with pytest.raises(BadInput, match=r"lies at 0x48000000; the machine's"):
         linked.prepare("odd", build(folder, marked(), START, at="0x48000000", name="high"))
     content = program.read_bytes()

@@ -65,7 +65,7 @@ def test_what_polls_never_ranks_first_and_says_so_everywhere(rtqual: Run, tmp_pa
     done = rtqual("select", tmp_path / "m.toml", "--out", tmp_path / "out")
     assert done.returncode == 0, done.stderr
     shown = rtqual("show", tmp_path / "out").stdout
-    assert re.search(r"^spins +polls +", shown, re.MULTILINE) and re.search(r"^freertos +520 ns", shown, re.MULTILINE)
+    assert re.search(r"^spins +polls +", shown, re.MULTILINE) and re.search(r"^freertos +\d+ ns", shown, re.MULTILINE)
     assert "spins refused: polls: a thread that waits by sleep" in " ".join(shown.split())
     assert not re.search(r"spins (leads|ranks|scores)", " ".join(done.stdout.split()))
     report = (tmp_path / "out/report.md").read_text()
