@@ -18,7 +18,7 @@ import numpy as np
 
 from rtqual.base.apt import fetch
 from rtqual.engine.initramfs.contents import guest_file
-from rtqual_docking.output import Stream, cpu_ns, sections, since_sent, stream_of
+from rtqual_docking.output import StreamRun, cpu_ns, sections, since_sent, stream_of
 from rtqual_docking.script import COMMON, CPU, flown
 from support.kmod_guest import Guest, boot
 
@@ -67,7 +67,7 @@ def main() -> None:
                 print(f"  {vectors} {scene:6} {rate(one)}; on two CPUs {two.per_s:.0f}")
 
 
-def latencies(guest: Guest, way: str, pace: str, frames: int = POSES) -> Stream:
+def latencies(guest: Guest, way: str, pace: str, frames: int = POSES) -> StreamRun:
     """Of a stream with poses, of a moving target."""
     ring = way == "driver"
     script = COMMON + flown(1) + f"\n{DRIVER if ring else ''}plug --replay flown --stamp --log log {pace}\n"

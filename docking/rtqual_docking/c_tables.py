@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from rtqual.engine.dictionary.definition import TELECOMMAND, Definition, Field, Report, parse
+from rtqual.engine.dictionary.definition import TELECOMMAND, Definition, PacketField, ReportDefinition, parse
 
 _KINDS = {"time": "ARGUMENT_TIME", TELECOMMAND: "ARGUMENT_TELECOMMAND", "i32": "ARGUMENT_SIGNED"}
 
@@ -61,14 +61,14 @@ def _enum(name: str, labels: Mapping[str, int], *, count: bool = True) -> Iterat
     yield "};"
 
 
-def _plain(report: Report) -> bool:
+def _plain(report: ReportDefinition) -> bool:
     """Of numbers of fixed place and size."""
     return (
         bool(report.fields) and not report.entries and all(one.kind not in ("time", "request") for one in report.fields)
     )
 
 
-def _structure(report: Report) -> Iterator[str]:
+def _structure(report: ReportDefinition) -> Iterator[str]:
     """Every field has 32 bits here, however many it has in the report."""
     kinds = {"f32": "float", "i32": "int32_t"}
     members: dict[str, tuple[str, int]] = {}
@@ -80,7 +80,7 @@ def _structure(report: Report) -> Iterator[str]:
     yield "};"
 
 
-def _fields(fields: Sequence[Field]) -> str:
+def _fields(fields: Sequence[PacketField]) -> str:
     rows = (
         f"{{ {_KINDS.get(one.kind, 'ARGUMENT_WHOLE')}, {one.octets}, {one.least}LL, {one.most}LL }}" for one in fields
     )

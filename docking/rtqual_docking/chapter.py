@@ -30,7 +30,7 @@ from rtqual.reports.page.text import clean, load_text, marked, number, place, pr
 from rtqual_docking.approach import APPROACH, HEIGHT, WIDTH, Approach, Sight, within
 from rtqual_docking.chapter_wifi import sent_by_wifi
 from rtqual_docking.faults import DESCRIPTORS, FAULTS, WITH_FAULTS
-from rtqual_docking.judgement import Camera, Ways, camera, way_name
+from rtqual_docking.judgement import CameraWays, Ways, camera, way_name
 
 _FIGURES = (
     "frames_per_s", "frames_per_s_unthrottled", "frames_lost", "min", "p50", "p99", "max", "last transfer to range p50",
@@ -96,12 +96,12 @@ def _goals_met(score: Reach | None, notes: Notes) -> Cell:
     return Cell(score.count, marks=notes.mark(prose(score.remark)), tone=TONES[score.outcome])
 
 
-def _judged(material: Material, ways: Camera, one: Ways) -> Iterator[Table]:
+def _judged(material: Material, ways: CameraWays, one: Ways) -> Iterator[Table]:
     yield _table(material, "From frames to ranges", one)
     yield from _goals(material, ways, one)
 
 
-def _goals(material: Material, ways: Camera, one: Ways) -> Iterator[Table]:
+def _goals(material: Material, ways: CameraWays, one: Ways) -> Iterator[Table]:
     """Which way meets which goal; a dash where a figure for it is missing, nothing where it is not set for the way."""
     its = [score.gates for score in one.scores.values()]
     cells = [[Cell(clean(goal)), *(_goal_cell(gates.get(goal)) for gates in its)] for goal in ways.goals]

@@ -10,7 +10,7 @@ from rtqual.base.words import count, listed, under
 from rtqual.engine.analysis.figure.model import Figure, Summary
 from rtqual.engine.analysis.figure.wording import figure
 from rtqual.engine.analysis.verdict.clock import by_clock
-from rtqual.engine.analysis.verdict.goals import Goals, Place, Reach
+from rtqual.engine.analysis.verdict.goals import GoalPlace, Goals, Reach
 from rtqual.engine.analysis.verdict.model import Gate, Outcome
 from rtqual.engine.mission import Mission
 from rtqual.protocols.load.registry import all_loads
@@ -82,7 +82,7 @@ class Reached:
 
 
 @dataclass(frozen=True)
-class Camera:
+class CameraWays:
     """What was measured of the ways: those a mission chooses between, and the published pipeline's wastes.
 
     Kernels and loads are in the order of the mission, so that every report has the same.
@@ -145,12 +145,12 @@ class Camera:
 def judged(mission: Mission, summaries: Sequence[Summary]) -> Goals:
     """Judge the camera's goals, for every report."""
     ways = camera(mission, summaries)
-    places = tuple(Place(one.place, one.summaries[0].group, one.scores) for one in ways.judged)
+    places = tuple(GoalPlace(one.place, one.summaries[0].group, one.scores) for one in ways.judged)
     reached = ways.reached if places else Reached(False, "")
     return Goals("camera", "Docking camera", len(ways.goals), tuple(ways.ways), places, reached.whole, reached.text)
 
 
-def camera(mission: Mission, summaries: Sequence[Summary]) -> Camera:
+def camera(mission: Mission, summaries: Sequence[Summary]) -> CameraWays:
     """Put the ways beside each other: those that a mission chooses between, and the published pipeline's wastes."""
     candidates, loads = [one.name for one in mission.candidates], list(all_loads())
     goals: tuple[Goal, ...] = tuple(mission.brought("goal"))
@@ -176,7 +176,7 @@ def camera(mission: Mission, summaries: Sequence[Summary]) -> Camera:
             for _, here in sorted(places.items())
         )
 
-    return Camera(
+    return CameraWays(
         tuple(goal.name for goal in goals),
         ways([way.name for way in LADDER]),
         ways([way.name for way in WASTES]),

@@ -28,7 +28,7 @@ _OWNERS = (
 
 
 @dataclass(frozen=True)
-class Stream:
+class StreamRun:
     """One run of ds325-stream."""
 
     latency_ns: tuple[int, ...]  # of each frame, from its end to its ranges
@@ -75,7 +75,7 @@ def values_of(text: str) -> dict[str, str]:
     return dict(_VALUE.findall(text))
 
 
-def stream_of(text: str, what: str) -> Stream:
+def stream_of(text: str, what: str) -> StreamRun:
     """Raises RunFailed naming what is missing or not a number."""
     values = values_of(text)
 
@@ -105,7 +105,7 @@ def stream_of(text: str, what: str) -> Stream:
     if any(len(some) not in (0, frames) for some in per_frame.values()):
         raise RunFailed(f"{what}: {frames} frames, but not as many ends and poses; last: {last_line(text)!r}")
     lost = ("lost", "lost_unseen_by_driver", "ring_lost", "ring_missed", "ring_torn")
-    return Stream(
+    return StreamRun(
         latency_ns,
         frame_cpu_ns,
         elapsed_ns,
@@ -129,7 +129,7 @@ def stream_of(text: str, what: str) -> Stream:
     )
 
 
-def since_sent(stream: Stream, log: str) -> Stream:
+def since_sent(stream: StreamRun, log: str) -> StreamRun:
     """A ring's stream with latencies from where all others count: when the camera had handed its frame to the USB host.
 
     A driver takes the last transfer's completion for a frame's end. That is late where decoding earlier transfers holds

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 """What this part brings."""
 
-from rtqual.protocols.part import Command, Keyed, Part, Row, Section, Table
+from rtqual.protocols.part import CommandOfPart, Keyed, Part, Row, Section, Table
 
 PART = Part(
     "docking",
     commands=(
-        Command(
+        CommandOfPart(
             40, "rtqual_docking.command:lidar", "lidar",
             "Stream the docking camera on every kernel, by every way from frames to ranges (docs/docking/lidar.md).",
         ),

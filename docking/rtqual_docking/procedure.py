@@ -118,7 +118,7 @@ class ByDriver(Parameters):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)  # known by its name, as every instrument
-class Played(Instrument):
+class FlownProcedure(Instrument):
     """One procedure."""
 
     procedure: Procedure
@@ -185,10 +185,10 @@ class Played(Instrument):
 
 def instruments(
     procedures: Sequence[Procedure], definition: Definition, arguments: str, camera: Camera = Camera.UVCVIDEO
-) -> list[Played]:
+) -> list[FlownProcedure]:
     driver = camera is Camera.DRIVER
     return [
-        Played(
+        FlownProcedure(
             name=PREFIX + one.name,
             title=one.title,
             program=PROGRAM,

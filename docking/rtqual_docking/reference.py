@@ -3,7 +3,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from rtqual.engine.dictionary.definition import WHOLE, Definition, Field, Parameter, load
+from rtqual.engine.dictionary.definition import WHOLE, Definition, PacketField, Parameter, load
 
 _HEAD = """\
 # Telecommands and telemetry
@@ -87,7 +87,7 @@ def _values(parameter: Parameter) -> str:
     return ", ".join(map(str, parameter.choices)) or f"{parameter.least} to {parameter.most}"
 
 
-def _field(field: Field) -> str:
+def _field(field: PacketField) -> str:
     narrow = field.kind in WHOLE and (field.least, field.most) != WHOLE[field.kind][1:]
     return f"{field.name} {field.kind}" + (f" {field.least} to {field.most}" if narrow else "")
 

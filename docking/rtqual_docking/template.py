@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The template of missions that dock (templates/)."""
 
-from rtqual.stages.init import Kind
+from rtqual.stages.init import MissionTemplate
 
-DOCKING = Kind("docking", "docking with a depth camera", "100 us", ("hackbench",), "rtqual_docking")
+DOCKING = MissionTemplate("docking", "docking with a depth camera", "100 us", ("hackbench",), "rtqual_docking")

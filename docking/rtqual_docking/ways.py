@@ -33,7 +33,7 @@ from rtqual.protocols.instrument import Instrument, Parameters
 from rtqual.protocols.instrument.output import clock_problems, require_success
 from rtqual.protocols.instrument.planning import STARTUP_S
 from rtqual.protocols.record.schema import Measurement, Scalar, Series
-from rtqual_docking.output import POSES, Stream, cpu_ns, fifo_of, of_emulator, sections, since_sent, stream_of
+from rtqual_docking.output import POSES, StreamRun, cpu_ns, fifo_of, of_emulator, sections, since_sent, stream_of
 from rtqual_docking.script import (
     BESIDE,
     COMMON,
@@ -254,7 +254,7 @@ WASTES = (
 WAYS = tuple(dict.fromkeys((*WASTES, *LADDER)))
 
 
-def _require_all(stream: Stream, frames: int) -> None:
+def _require_all(stream: StreamRun, frames: int) -> None:
     if len(stream.latency_ns) != frames:
         raise RunFailed(f"{STREAM} took {len(stream.latency_ns)} of {frames} frames: {stream.ended}")
 
@@ -263,7 +263,7 @@ def _scalars(numbers: Mapping[str, float]) -> dict[str, Scalar]:
     return {name: Scalar(value=value, unit=SCALARS[name]) for name, value in numbers.items()}
 
 
-def _counts(stream: Stream) -> dict[str, float]:
+def _counts(stream: StreamRun) -> dict[str, float]:
     counts = {
         "frames_lost": stream.lost,
         "frames_refused": stream.refused,
@@ -276,7 +276,7 @@ def _counts(stream: Stream) -> dict[str, float]:
     return counts if stream.stamp_error_ns is None else {**counts, "time_stamp_error": stream.stamp_error_ns}
 
 
-def _cpu(stream: Stream, parts: Mapping[str, str]) -> dict[str, float]:
+def _cpu(stream: StreamRun, parts: Mapping[str, str]) -> dict[str, float]:
     spent_ns = cpu_ns(parts["before"], parts["after"]) | {"program": sum(stream.cpu_ns)}
     frames = len(stream.latency_ns)
     without = sum(spent for who, spent in spent_ns.items() if who != "emulator")
@@ -289,7 +289,7 @@ def _emulators(text: str) -> dict[str, float]:
     return {"emulator_late_most": said["late_most_ns"], "emulator_lost": said["frames_lost_without_urb"]}
 
 
-def _problems(stream: Stream, parameters: LidarParameters) -> Sequence[str]:
+def _problems(stream: StreamRun, parameters: LidarParameters) -> Sequence[str]:
     problems = []
     if stream.wrong or stream.matched != parameters.frames:
         problems.append(f"{stream.matched} of {parameters.frames} frames are those that were sent")

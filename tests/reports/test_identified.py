@@ -75,8 +75,8 @@ def test_the_report_says_what_was_tested_when_by_whom_and_what_was_interrupted()
     called = {"by": "operator7", "system": "Linux 6.1", "processor": "Some CPU", "rtqual": "0.3"}
     known = sessions.Sessions(
         sessions=(
-            sessions.Session(began="2026-11-26T17:09:30+00:00", **called),
-            sessions.Session(began="2026-11-26T18:00:00+00:00", ended="2026-11-26T18:10:00+00:00", **called),
+            sessions.CampaignSession(began="2026-11-26T17:09:30+00:00", **called),
+            sessions.CampaignSession(began="2026-11-26T18:00:00+00:00", ended="2026-11-26T18:10:00+00:00", **called),
         )
     )
     lost = Lost(
@@ -102,7 +102,9 @@ def test_what_hostile_records_say_of_themselves_is_text() -> None:
         *runs("stock", 200_000),
     ]
     known = sessions.Sessions(
-        sessions=(sessions.Session(began=HOSTILE, by=HOSTILE, system=HOSTILE, processor=HOSTILE, rtqual=HOSTILE),)
+        sessions=(
+            sessions.CampaignSession(began=HOSTILE, by=HOSTILE, system=HOSTILE, processor=HOSTILE, rtqual=HOSTILE),
+        )
     )
     one = asked()
     found = analyse(one, "demo", records, {})

@@ -13,7 +13,7 @@ import pytest
 from rtqual.base.cache import sha256_of
 from rtqual.base.errors import BadInput
 from rtqual.engine.campaign.folder import CAMPAIGN, DERIVED, Result
-from rtqual.engine.campaign.manifest import Campaign
+from rtqual.engine.campaign.manifest import CampaignFile
 from rtqual.engine.campaign.run import Watcher
 from rtqual.engine.mission import load_mission
 from rtqual.engine.procedure import model
@@ -142,7 +142,7 @@ def test_a_folder_whose_mission_was_changed_in_more_than_the_candidate_is_refuse
     (tmp_path / DERIVED).write_text(derived)
     path = tmp_path / CAMPAIGN
     hashed = _changed(path.read_text(), "files", DERIVED, to=sha256_of(derived.encode()))
-    path.write_text(Campaign.model_validate_json(hashed).hashed().model_dump_json())
+    path.write_text(CampaignFile.model_validate_json(hashed).hashed().model_dump_json())
     with pytest.raises(BadInput, match=r"derived\.json: is not mission\.toml with another of its candidates"):
         stage.verified_in(tmp_path)
     (tmp_path / DERIVED).unlink()

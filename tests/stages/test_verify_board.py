@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rtqual.engine.mission import load_mission
-from rtqual.engine.procedure.compliance import Result
+from rtqual.engine.procedure.compliance import RunResult
 from rtqual.engine.procedure.load import load_procedures
 from rtqual.protocols.record.schema import Timing
 from rtqual.stages import verify as stage
@@ -79,6 +79,6 @@ def test_the_smoke_procedures_pass_on_a_board(rtqual: Run, tmp_path: Path) -> No
         for one in said["procedures"]:
             assert one["checks"] and all(check["passed"] for check in one["checks"]) and not one["wrong"], one
             assert one["timing"] == Timing.REAL
-            assert one["result"] == Result.PASSED or "the board's clock ran at" in one["why"], "and that is noticed"
+            assert one["result"] == RunResult.PASSED or "the board's clock ran at" in one["why"], "and that is noticed"
         assert {one["close_out"].partition(":")[0] for one in said["requirements"]} == {"open"}, "it is a guest"
         assert there.ssh("uname -r").stdout.strip() == there.release, "it is back on its own system"

@@ -3,23 +3,23 @@
 
 from collections.abc import Iterable
 
-from rtqual.parts.explain.kept import Run, Why
+from rtqual.parts.explain.kept import Run, Whys
 from rtqual.parts.explain.matching import Sample
-from rtqual.parts.explain.timeline import Kind, Part, Timeline
+from rtqual.parts.explain.timeline import Kind, Stretch, Timeline
 from rtqual.protocols.record.schema import Manifest
 
 
 def line(number: int, *parts: tuple[Kind, int, str], thread: str = "hackbench") -> Timeline:
     """A sample of parts that each take so many ns in a function."""
-    told: list[Part] = []
+    told: list[Stretch] = []
     at_ns = 0
     for kind, ns, function in parts:
-        told.append(Part(kind, at_ns, ns, thread, "", ("schedule", function), "", 0))
+        told.append(Stretch(kind, at_ns, ns, thread, "", ("schedule", function), "", 0))
         at_ns += ns
     return Timeline(Sample(number, at_ns, number, 1_000_000 + at_ns), tuple(told))
 
 
-def explained(records: Iterable[Manifest], hostile: str = "") -> Why:
+def explained(records: Iterable[Manifest], hostile: str = "") -> Whys:
     """Two samples of the first run of each candidate under hackbench; the stock kernel holds interrupts off.
 
     `hostile`: a name for threads and functions.
@@ -33,4 +33,4 @@ def explained(records: Iterable[Manifest], hostile: str = "") -> Why:
         base = ((Kind.INTERRUPT, 3_000, "hrtimer_interrupt"), (Kind.SCHEDULING, 4_000, "__schedule"))
         late = (line(number, (Kind.IRQS_OFF, off_ns // number, function), *base, thread=thread) for number in (1, 2))
         runs.append(Run(record=record.hash, worst=1, above_ns=1_000, timelines=tuple(late)))
-    return Why(runs=tuple(runs))
+    return Whys(runs=tuple(runs))

@@ -7,7 +7,7 @@ from importlib.resources import files
 import numpy as np
 
 from rtqual.engine.boards.rtos import RtosBoard
-from rtqual.engine.instruments.probe.output import Output
+from rtqual.engine.instruments.probe.output import ProbeOutput
 from rtqual.protocols.board import Command, Job, Outcome
 
 
@@ -15,7 +15,7 @@ def outcome_of(board: RtosBoard, *words: str, timeout_s: float = 60.0) -> Outcom
     return board.run(Job(Command(("rtqual-probe", *words)), collect=("it",)), seed=1, timeout_s=timeout_s)
 
 
-def medians_ns(output: Output) -> dict[str, float]:
+def medians_ns(output: ProbeOutput) -> dict[str, float]:
     """Of each benchmark's time, less that of the empty operation."""
     found = {
         one.name: float(np.median(series.values))
@@ -30,7 +30,7 @@ FAMILIES = ("wakeup", "periodic", "itc", "primitives", "loop")
 _FIRST = 10
 
 
-def begun_otherwise(output: Output, within_ns: int = 0) -> dict[str, list[int]]:
+def begun_otherwise(output: ProbeOutput, within_ns: int = 0) -> dict[str, list[int]]:
     """Of each series the first samples that lie outside of all later ones, by more than that.
 
     An image that is not at rest has some.

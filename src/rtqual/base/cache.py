@@ -66,7 +66,7 @@ def _others_may_write(status: os.stat_result) -> bool:
 
 
 @dataclass(frozen=True)
-class Place:
+class CachePlace:
     """In the cache, locked by us."""
 
     path: Path
@@ -128,7 +128,7 @@ def kept(path: Path, make: Callable[[Path], object]) -> Path:
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[Place]:
+def locked(path: Path) -> Iterator[CachePlace]:
     """Hold `path`'s lock: two campaigns may fill the cache at once. Raises RunFailed where rtqual is interrupted."""
     path.parent.mkdir(parents=True, exist_ok=True)
     interrupted = threading.Event()
@@ -137,7 +137,7 @@ def locked(path: Path) -> Iterator[Place]:
             while not taken(file):
                 if interrupted.wait(_POLL_S):
                     raise RunFailed(f"{path.name}: interrupted while another rtqual made it")
-        yield Place(path, file)
+        yield CachePlace(path, file)
 
 
 @contextmanager

@@ -27,7 +27,7 @@ class Report:
     severity: str = ""
 
 
-class Dictionary(Protocol):
+class AnyDictionary(Protocol):
     """What a program understands and says."""
 
     @property

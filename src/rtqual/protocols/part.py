@@ -29,7 +29,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Command(Row):
+class CommandOfPart(Row):
     """A command: `where` is its function, or an application with commands of its own."""
 
     name: str
@@ -78,7 +78,7 @@ class Part:
     """What a part brings, each kind in its own field; the module that `where` names says what type that is."""
 
     name: str
-    commands: tuple[Command, ...] = ()
+    commands: tuple[CommandOfPart, ...] = ()
     instruments: tuple[Row, ...] = ()  # protocols/instrument: Instrument
     families: tuple[Family, ...] = ()  # of instruments: a function of the name
     loads: tuple[Row, ...] = ()  # protocols/load: Load

@@ -16,7 +16,7 @@ from rtqual.base.errors import BadInput
 from rtqual.base.words import count, listed, under
 from rtqual.engine.analysis.figure.model import Distribution
 from rtqual.engine.mission.verify import Camera
-from rtqual.engine.procedure.compliance import Compliance, Result, Row
+from rtqual.engine.procedure.compliance import Compliance, ControlRow, RunResult
 from rtqual.engine.procedure.figures import ACCEPTED, COMPLETED
 from rtqual.protocols.record.schema import Kind, Timing
 from rtqual.reports.draw.canvas import Palette
@@ -42,14 +42,14 @@ from rtqual.reports.page.document import (  # fmt: skip
     texts,
 )
 from rtqual.reports.page.text import TIMING_MARK, TIMING_NOTE, clean, number, prose, quantity, readable
-from rtqual.reports.verification import Latency, Verified, as_dict, headline, latencies, to_junit
+from rtqual.reports.verification import LatencyOver, Verified, as_dict, headline, latencies, to_junit
 from rtqual.reports.view import chapters, made_with, pages, signatures
 from rtqual.reports.write import put
 
 FORMS = (*PAGES, "junit")  # what there is of a verification
 JSON = "verification.json"
 _SIGNS = {Compliance.YES: ("✓", "met"), Compliance.NO: ("✗", "failed"), Compliance.OPEN: ("?", "open")}
-_RESULTS = {Result.PASSED: ("✓", "met"), Result.FAILED: ("✗", "failed"), Result.UNKNOWN: ("?", "open")}
+_RESULTS = {RunResult.PASSED: ("✓", "met"), RunResult.FAILED: ("✗", "failed"), RunResult.UNKNOWN: ("?", "open")}
 _CAMERAS = {Camera.UVCVIDEO: "uvcvideo", Camera.DRIVER: "the camera's own driver"}
 _BESIDE = (
     "frames", "frames_lost", "frames_refused", "emulator_lost", "deadline_misses", "control_late_most",
@@ -185,7 +185,7 @@ def _answer(verified: Verified, numbering: Numbering) -> VerdictBox:
     return VerdictBox("Compliance", met, headline(verified), tuple(blocks))
 
 
-def _said(row: Row, why: str = "") -> Cell:
+def _said(row: ControlRow, why: str = "") -> Cell:
     sign, tone = _SIGNS[row.compliance]
     return Cell(f"{sign} {row.compliance}", prose(why), tone=tone)
 
@@ -271,7 +271,7 @@ def _latencies(verified: Verified, numbering: Numbering, mark: str) -> Iterator[
     yield numbering.table("Latencies, all procedures together", columns, rows, (*_notes(mark), note))
 
 
-def _latency_row(latency: Latency, mark: str) -> list[Cell]:
+def _latency_row(latency: LatencyOver, mark: str) -> list[Cell]:
     cells = [Cell(clean(latency.name), marks=mark), Cell(number(latency.samples))]
     for known in latency.ends.values():
         value, low, high = known or (None, None, None)
@@ -280,7 +280,7 @@ def _latency_row(latency: Latency, mark: str) -> list[Cell]:
     return [*cells, Cell(quantity(latency.most, "ns"))]
 
 
-def _plots(verified: Verified, found: Collection[Latency], numbering: Numbering, mark: str) -> Iterator[Plot]:
+def _plots(verified: Verified, found: Collection[LatencyOver], numbering: Numbering, mark: str) -> Iterator[Plot]:
     samples = verified.samples()
     together = {
         kind: list(chain.from_iterable(values for name, values in samples.items() if name.startswith(f"{kind} ")))
@@ -303,7 +303,7 @@ def _plots(verified: Verified, found: Collection[Latency], numbering: Numbering,
         )
 
 
-def _bars(latency: Latency) -> Iterator[Bar]:
+def _bars(latency: LatencyOver) -> Iterator[Bar]:
     row = readable(latency.name.partition(" ")[2])
     if median := latency.ends["p50"]:
         yield Bar(row, _MEDIAN, *median)

@@ -19,14 +19,14 @@ from rtqual.engine.analysis.figure.pool import pool_runs
 from rtqual.engine.campaign.lost import Lost
 from rtqual.engine.mission import Mission
 from rtqual.engine.mission.verify import Camera
-from rtqual.engine.procedure.compliance import Compliance, Result, Row, Run
+from rtqual.engine.procedure.compliance import Compliance, ControlRow, PlayedRun, RunResult
 from rtqual.engine.procedure.described import Described, Timed
 from rtqual.engine.procedure.played import LOG_SERIES, PREFIX
 from rtqual.protocols.record.schema import Record, Series
 from rtqual.reports.machine.junit import Case, Suite, as_xml
 from rtqual.reports.trends import Trend
 
-_WORSE = (Result.PASSED, Result.UNKNOWN, Result.FAILED)
+_WORSE = (RunResult.PASSED, RunResult.UNKNOWN, RunResult.FAILED)
 _QUANTILES = ("p50", "p99", "p99.9")
 
 
@@ -40,9 +40,9 @@ class Verified:
     camera: Camera
     load: str
     procedures: tuple[Described[Timed], ...]  # all there are
-    runs: tuple[Run, ...]
+    runs: tuple[PlayedRun, ...]
     records: tuple[Record, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[ControlRow, ...]
     failures: Mapping[str, str]
     unasked: tuple[str, ...]
     trends: tuple[Trend, ...] = ()  # of a soak
@@ -68,7 +68,7 @@ class Verified:
         return {procedure.name: procedure.title for procedure in self.procedures}
 
     @property
-    def first(self) -> tuple[tuple[Run, Record], ...]:
+    def first(self) -> tuple[tuple[PlayedRun, Record], ...]:
         """Without those that were played again: a second run is the same, and no new sample."""
         return tuple(pair for pair in zip(self.runs, self.records, strict=True) if not pair[0].repeat)
 
@@ -90,7 +90,7 @@ class Verified:
     @property
     def unknown(self) -> Mapping[str, str]:
         """Procedures that gave no record, or one without evidence, and why."""
-        unknown = {r.procedure: r.why for r in self.runs if r.result is Result.UNKNOWN}
+        unknown = {r.procedure: r.why for r in self.runs if r.result is RunResult.UNKNOWN}
         return {**open_by(self.lost), **unknown, **self.failures}
 
     @property
@@ -109,7 +109,7 @@ def _procedure(lost: Lost) -> str:
 
 
 @dataclass(frozen=True)
-class Latency:
+class LatencyOver:
     """A kind of latency over all runs, with a campaign's own statistics: a run is one draw, ten give an interval."""
 
     name: str
@@ -130,7 +130,7 @@ def _ends(interval: Interval | None) -> tuple[float | None, float | None]:
     return low if math.isfinite(low) else None, high if math.isfinite(high) else None
 
 
-def latencies(verified: Verified) -> tuple[Latency, ...]:
+def latencies(verified: Verified) -> tuple[LatencyOver, ...]:
     records = [record for _, record in verified.first]
     return tuple(_latency(name, [_series(record, name) for record in records]) for name in verified.samples())
 
@@ -139,11 +139,11 @@ def _series(record: Record, name: str) -> list[Series]:
     return [series for series in record.series if series.info.name == name]
 
 
-def _latency(name: str, runs: Sequence[Sequence[Series]]) -> Latency:
+def _latency(name: str, runs: Sequence[Sequence[Series]]) -> LatencyOver:
     pool = pool_runs([run for run in runs if run])
     assert pool is not None  # noqa: S101 it has samples
     known = pool_figures(pool)
-    return Latency(name, pool.samples, {label: known.get(label) for label in _QUANTILES}, int(pool.highs.max()))
+    return LatencyOver(name, pool.samples, {label: known.get(label) for label in _QUANTILES}, int(pool.highs.max()))
 
 
 def headline(verified: Verified) -> str:
@@ -209,7 +209,7 @@ def as_dict(verified: Verified) -> dict[str, Any]:
     }
 
 
-def _run(run: Run) -> dict[str, Any]:
+def _run(run: PlayedRun) -> dict[str, Any]:
     return {
         "procedure": run.procedure,
         "passed": run.passed,
@@ -237,13 +237,13 @@ def _run(run: Run) -> dict[str, Any]:
 
 def to_junit(verified: Verified) -> str:
     """A case a procedure and a case a requirement; what is open is an error: nobody knows."""
-    worst: dict[str, Run] = {}
+    worst: dict[str, PlayedRun] = {}
     for run in verified.runs:
         before = worst.get(run.procedure)
         if before is None or _WORSE.index(run.result) > _WORSE.index(before.result):
             worst[run.procedure] = run
-    said = {Result.PASSED: "", Result.UNKNOWN: "error", Result.FAILED: "failure"}
-    without = {n: why for n, why in verified.unknown.items() if n not in worst or worst[n].result is Result.PASSED}
+    said = {RunResult.PASSED: "", RunResult.UNKNOWN: "error", RunResult.FAILED: "failure"}
+    without = {n: why for n, why in verified.unknown.items() if n not in worst or worst[n].result is RunResult.PASSED}
     played = [Case(n, said[r.result], r.result, r.why) for n, r in sorted(worst.items()) if n not in without]
     played += [Case(name, "error", "no record", why) for name, why in sorted(without.items())]
     results = {Compliance.YES: "", Compliance.NO: "failure", Compliance.OPEN: "error"}

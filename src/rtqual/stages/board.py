@@ -9,11 +9,11 @@ from pathlib import Path
 from rtqual.base.errors import BadInput
 from rtqual.base.scratch import scratch
 from rtqual.base.user import user_at_host
-from rtqual.engine.boards.remote.check import Found
+from rtqual.engine.boards.remote.check import BoardFinding
 from rtqual.engine.boards.remote.check import check as look_at
 from rtqual.engine.boards.remote.session import Session
 from rtqual.engine.boards.remote.settings import Settings
-from rtqual.engine.boards.remote.tune import Change
+from rtqual.engine.boards.remote.tune import TunedSetting
 from rtqual.engine.boards.remote.tune import reset as put_back
 from rtqual.engine.boards.remote.tune import tune as steady
 from rtqual.engine.mission import load_mission
@@ -23,14 +23,14 @@ _PLACES = ("*.toml", "missions/*.toml")
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedBoard:
     """A board and the mission that names it."""
 
     mission: Path
     settings: Settings
 
 
-def boards(missions: Sequence[Path] = ()) -> list[Named]:
+def boards(missions: Sequence[Path] = ()) -> list[NamedBoard]:
     """Of these missions; else of those here and in missions/, where a file that is no mission is left out."""
     found = []
     for path in missions or sorted(path for place in _PLACES for path in Path().glob(place)):
@@ -40,7 +40,7 @@ def boards(missions: Sequence[Path] = ()) -> list[Named]:
             if missions:
                 raise
             continue
-        found += [Named(path, board_table.settings) for board_table in loaded.boards]
+        found += [NamedBoard(path, board_table.settings) for board_table in loaded.boards]
     return found
 
 
@@ -65,7 +65,7 @@ def board(name: str, mission: Path | None) -> Settings:
     return settings
 
 
-def check(name: str, mission: Path | None) -> list[Found]:
+def check(name: str, mission: Path | None) -> list[BoardFinding]:
     return list(look_at(board(name, mission)))
 
 
@@ -77,7 +77,7 @@ def restore(name: str, mission: Path | None, tell: Callable[[str], None], *, tak
     return settings.good
 
 
-def tune(name: str, mission: Path | None, tell: Callable[[str], None], *, reset: bool) -> list[Change]:
+def tune(name: str, mission: Path | None, tell: Callable[[str], None], *, reset: bool) -> list[TunedSetting]:
     """Steady the settings of its known-good system until it starts again, or take that back."""
     with _session(board(name, mission), "tune", tell) as session:
         if not reset:

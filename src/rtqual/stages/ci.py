@@ -26,7 +26,7 @@ _PLAIN = re.compile(r"[\w./:@+%#?=&~, -]+", re.ASCII)  # neither shell, nor YAML
 
 
 @dataclass(frozen=True)
-class Wanted:
+class CiWanted:
     """What the file is made of. `rtqual`: a wheel's URL, or its path in the repository, or git+URL."""
 
     server: str
@@ -43,7 +43,7 @@ class _Written(Template):
     delimiter = "@"
 
 
-def write(wanted: Wanted, file: Path | None) -> Path:
+def write(wanted: CiWanted, file: Path | None) -> Path:
     """Write it for the repository whose top folder this is. Raises BadInput, also where a file is there already."""
     path = file or SERVERS[wanted.server]
     if file is None and not Path(".git").exists():
@@ -62,7 +62,7 @@ def write(wanted: Wanted, file: Path | None) -> Path:
     return path
 
 
-def _text(wanted: Wanted) -> str:
+def _text(wanted: CiWanted) -> str:
     for option, value in (("MISSION", str(wanted.mission)), ("--rtqual", wanted.rtqual), ("--branch", wanted.branch)):
         if not _PLAIN.fullmatch(value) or value.startswith(("-", " ")):
             raise BadInput(

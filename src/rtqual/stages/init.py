@@ -16,7 +16,7 @@ from rtqual.base.architecture import AMD64, ARM64, ARMHF, Architecture, of_kerne
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.base.scratch import scratch
 from rtqual.base.words import listed
-from rtqual.engine.boards.remote.asked import Asked, ask
+from rtqual.engine.boards.remote.asked import BoardAsked, ask
 from rtqual.engine.mission import load_mission
 from rtqual.engine.mission.board import over_ssh
 from rtqual.engine.mission.explain import suggest
@@ -39,7 +39,7 @@ _OF_GUESTS, _OF_SYSTEMS = "64 MiB", "1 GiB"  # memory of a kernel and a shell; o
 
 
 @dataclass(frozen=True)
-class Kind:
+class MissionTemplate:
     """A template. Deadline and loads are those of the missions they come from, or of their class of mission."""
 
     name: str  # its file is templates/NAME.toml of `package`
@@ -49,12 +49,14 @@ class Kind:
     package: str = "rtqual.stages"
 
 
-CUBESAT = Kind("cubesat-adcs", "attitude control of a CubeSat", "500 us", ("hackbench", "stress-io"))
-UAV = Kind("uav-250hz", "250 Hz flight control beside autonomy", "225 us", ("hackbench", "stress-cpu", "stress-memory"))
-LEAST = Kind("least", "one limit, one measurement", "100 us", ("hackbench",))
+CUBESAT = MissionTemplate("cubesat-adcs", "attitude control of a CubeSat", "500 us", ("hackbench", "stress-io"))
+UAV = MissionTemplate(
+    "uav-250hz", "250 Hz flight control beside autonomy", "225 us", ("hackbench", "stress-cpu", "stress-memory")
+)
+LEAST = MissionTemplate("least", "one limit, one measurement", "100 us", ("hackbench",))
 
 
-def kinds() -> Mapping[str, Kind]:
+def kinds() -> Mapping[str, MissionTemplate]:
     """Return the templates that parts bring, by name."""
     return by_name("templates")
 
@@ -69,7 +71,7 @@ class Wanted:
     deadline: str
     loads: tuple[str, ...]
     candidates: tuple[str, ...] = ()
-    there: Asked | None = None
+    there: BoardAsked | None = None
 
     @property
     def architecture(self) -> Architecture:
@@ -102,7 +104,7 @@ def loads_of(board: str) -> tuple[str, ...]:
     return tuple(name for name, load in all_loads().items() if name != "none" and (load.local or board in _GUESTS))
 
 
-def there(board: str) -> Asked | None:
+def there(board: str) -> BoardAsked | None:
     """What a board over ssh says of itself; None for one of PLACES. Raises BadInput where it is neither."""
     if board in PLACES:
         return None

@@ -31,7 +31,7 @@ _PATTERN = re.compile(r"[*?!]")
 
 
 @dataclass(frozen=True)
-class Holds:
+class SealHolds:
     """A seal that holds."""
 
     who: str
@@ -60,7 +60,7 @@ def seal(folder: Path, key: Path) -> tuple[str, ...]:
         return reports
 
 
-def verify_seal(folder: Path, signers: Path) -> Holds:
+def verify_seal(folder: Path, signers: Path) -> SealHolds:
     """Who sealed it, of those in a file of allowed signers (ssh-keygen(1)). Raises BadInput where nobody did, or where
     the folder is not what was sealed."""
     try:
@@ -85,7 +85,7 @@ def verify_seal(folder: Path, signers: Path) -> Holds:
             raise BadInput(f"{folder / name}: was not there when the campaign was sealed: take it out, or seal again")
     _require_all(folder)
     kept.load(folder)
-    return Holds(who, campaign.sha256 or "", None if campaign.sealed is None else len(campaign.sealed))
+    return SealHolds(who, campaign.sha256 or "", None if campaign.sealed is None else len(campaign.sealed))
 
 
 def verify_report(folder: Path, file: Path) -> str:
@@ -136,7 +136,7 @@ def _require_all(folder: Path) -> None:
             raise BadInput(f"{folder / name}: is missing, and was there when the campaign ended") from None
 
 
-def _require_made(folder: Path, campaign: kept.Kept) -> tuple[str, ...]:
+def _require_made(folder: Path, campaign: kept.KeptCampaign) -> tuple[str, ...]:
     """The reports that lie there, each what the campaign gives."""
     found = [text for text, name in FORMATS.items() if (folder / name).exists()]
     made = _anew(folder, campaign, found) if found else {}
@@ -150,11 +150,13 @@ def _require_made(folder: Path, campaign: kept.Kept) -> tuple[str, ...]:
     return tuple(name for name in made if not name.startswith(f"{PLOT_FOLDER}/"))
 
 
-def _printed(folder: Path, campaign: kept.Kept, content: bytes) -> bool:
+def _printed(folder: Path, campaign: kept.KeptCampaign, content: bytes) -> bool:
     return any(_anew(folder, campaign, ["pdf"], way)[PAGES["pdf"]] == content for way in _WAYS[1:])
 
 
-def _anew(folder: Path, campaign: kept.Kept, formats: Sequence[str], printed: Printed = _WAYS[0]) -> dict[str, bytes]:
+def _anew(
+    folder: Path, campaign: kept.KeptCampaign, formats: Sequence[str], printed: Printed = _WAYS[0]
+) -> dict[str, bytes]:
     """What reports hold, by their files; nothing is written."""
     if is_verification(folder):
         return verify.contents_of(campaign, formats, printed)

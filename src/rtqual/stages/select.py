@@ -48,7 +48,7 @@ def select(campaign: Campaign, watcher: Watcher) -> Selection:
         return conclude(run(campaign, watcher), campaign.folder, anew=False)
 
 
-def run(campaign: Campaign, watcher: Watcher, annexes: Annexes | None = None) -> kept.Kept:
+def run(campaign: Campaign, watcher: Watcher, annexes: Annexes | None = None) -> kept.KeptCampaign:
     """Run what is not yet done and keep how it ended, with `annexes` of the command's own; the folder is ours alone
     meanwhile."""
     mission, folder = campaign.mission, campaign.folder
@@ -62,7 +62,7 @@ def run(campaign: Campaign, watcher: Watcher, annexes: Annexes | None = None) ->
     result = replace(result, annexes={**result.annexes, **made, **(annexes or {})})
     hash_ = kept.keep(folder, content, campaign.scale, result, derived=mission if mission.is_derived else None)
     watcher.preparing("the report")
-    return kept.Kept(mission, campaign.scale, result, hash_)
+    return kept.KeptCampaign(mission, campaign.scale, result, hash_)
 
 
 def _made(
@@ -98,7 +98,7 @@ def report(
         return conclude(campaign, folder, formats, printed=printed)
 
 
-def evidence_of(campaign: kept.Kept) -> Evidence:
+def evidence_of(campaign: kept.KeptCampaign) -> Evidence:
     """What the records of a campaign support."""
     mission, result = campaign.mission, campaign.result
     known = dict(result.configs)
@@ -120,7 +120,7 @@ def evidence_of(campaign: kept.Kept) -> Evidence:
 
 
 def conclude(
-    campaign: kept.Kept,
+    campaign: kept.KeptCampaign,
     folder: Path,
     formats: Collection[str] = tuple(FORMATS),
     out: Path | None = None,
@@ -148,7 +148,7 @@ def conclude(
 
 
 def contents_of(
-    campaign: kept.Kept, formats: Collection[str], printed: Printed = AS_USUAL, evidence: Evidence | None = None
+    campaign: kept.KeptCampaign, formats: Collection[str], printed: Printed = AS_USUAL, evidence: Evidence | None = None
 ) -> dict[str, bytes]:
     """What the reports of a campaign hold, by their files; nothing is written."""
     result = campaign.result

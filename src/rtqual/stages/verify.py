@@ -22,7 +22,7 @@ from rtqual.engine.mission import Candidate, Mission, RootSystem
 from rtqual.engine.mission.explain import suggest
 from rtqual.engine.mission.load import verify_problems
 from rtqual.engine.mission.verify import Camera, Verify
-from rtqual.engine.procedure.compliance import Run, control, unasked
+from rtqual.engine.procedure.compliance import PlayedRun, control, unasked
 from rtqual.engine.procedure.described import Described, Timed
 from rtqual.engine.procedure.played import PREFIX
 from rtqual.protocols.board.registry import Row
@@ -42,7 +42,7 @@ SCALES = (
 
 
 @dataclass(frozen=True)
-class Plan:
+class VerifyPlan:
     """What is asked for."""
 
     mission: Mission
@@ -63,7 +63,7 @@ def plan(
     only: Collection[str] = (),
     candidate: str | None = None,
     camera: str | None = None,
-) -> Plan:
+) -> VerifyPlan:
     """`candidate`, `camera`: in place of the mission's. Raises BadInput where the mission says nothing of it, or a name
     is unknown."""
     where = mission.path or mission.mission.name
@@ -100,7 +100,7 @@ def plan(
         raise BadInput(f"{folder}: no procedure is marked `soak = true`, as a segment of a soak")
     if not played:
         raise BadInput(f"{folder}: no procedure is marked `smoke = true`: mark one, or use --scale {FULL}")
-    return Plan(mission, _asking(mission.verify, scale), program, played, scale)
+    return VerifyPlan(mission, _asking(mission.verify, scale), program, played, scale)
 
 
 def _asking(verify: Verify, scale: str) -> Verify:
@@ -122,12 +122,12 @@ def _is_of(procedure: Described[Timed], scale: str) -> bool:
     return scale in (FULL, ROBUSTNESS) or procedure.smoke
 
 
-def segments(asked: Plan, hours: float) -> int:
+def segments(asked: VerifyPlan, hours: float) -> int:
     """So many runs of the soak's procedures, each with another seed, last `hours` on the board."""
     return math.ceil(hours * 3600 * 10**9 / sum(procedure.ends for procedure in asked.played))
 
 
-def campaign(asked: Plan, folder: Path, workers: int, seeds: int = 1, *, run_programs: bool = False) -> Campaign:
+def campaign(asked: VerifyPlan, folder: Path, workers: int, seeds: int = 1, *, run_programs: bool = False) -> Campaign:
     """Its cells: each procedure with each seed, and then each once more where a second run must be equal."""
     candidate = next(candidate for candidate in asked.mission.candidates if candidate.name == asked.verify.candidate)
     place = _place(asked, candidate)
@@ -142,7 +142,7 @@ def campaign(asked: Plan, folder: Path, workers: int, seeds: int = 1, *, run_pro
     return Campaign(asked.mission, scale, folder, workers=workers, cells=cells, run_programs=run_programs)
 
 
-def _place(asked: Plan, candidate: Candidate) -> Row:
+def _place(asked: VerifyPlan, candidate: Candidate) -> Row:
     """Where it is played. Raises BadInput where it cannot be."""
     for board in asked.mission.boards:
         if board.name == asked.verify.board:
@@ -157,7 +157,7 @@ def _place(asked: Plan, candidate: Candidate) -> Row:
     return place
 
 
-def verify(asked: Plan, made: Campaign, watcher: Watcher) -> Verified:
+def verify(asked: VerifyPlan, made: Campaign, watcher: Watcher) -> Verified:
     """Play what is not yet played, judge all of it, write the report."""
     with kept.alone(made.folder):
         content = kept.content_of(asked.mission)
@@ -166,7 +166,7 @@ def verify(asked: Plan, made: Campaign, watcher: Watcher) -> Verified:
         result = replace(result, records=(*result.records, *unlike(made.store, result.records)))
         derived = asked.mission if asked.mission.is_derived else None
         digest = kept.keep(made.folder, content, made.scale, result, derived=derived)
-        verified = _of(kept.Kept(asked.mission, made.scale, result, digest))
+        verified = _of(kept.KeptCampaign(asked.mission, made.scale, result, digest))
         watcher.preparing("the report")
         return replace(verified, files=write_control(made.folder, verified))
 
@@ -201,23 +201,25 @@ def report(
         return replace(verified, files=write_control(folder, verified, formats, printed=printed))
 
 
-def contents_of(campaign: kept.Kept, formats: Collection[str], printed: Printed = AS_USUAL) -> dict[str, bytes]:
+def contents_of(campaign: kept.KeptCampaign, formats: Collection[str], printed: Printed = AS_USUAL) -> dict[str, bytes]:
     """What the documents of a verification hold, by their files; nothing is written."""
     return documents_of(_of(campaign), formats, printed)
 
 
-def _of(campaign: kept.Kept) -> Verified:
+def _of(campaign: kept.KeptCampaign) -> Verified:
     mission, result, scale = campaign.mission, campaign.result, campaign.scale.removeprefix(kept.VERIFY)
     if mission.verify is None or result.procedures is None:
         raise BadInput(f"{mission.path}: keeps no procedures to judge by: run `rtqual verify` there again")
     failures = {group.instrument.removeprefix(PREFIX): why for group, why in result.failures.items()}
     program = flown_before(mission, mission.verify, result.procedures)
-    asked = Plan(mission, _asking(mission.verify, scale), program, tuple(program.procedures), scale)
+    asked = VerifyPlan(mission, _asking(mission.verify, scale), program, tuple(program.procedures), scale)
     verified = judged(asked, result.records, failures, tuple(result.lost.values()))
     return replace(verified, digest=campaign.digest)
 
 
-def judged(asked: Plan, records: Sequence[Record], failures: dict[str, str], lost: Sequence[Lost] = ()) -> Verified:
+def judged(
+    asked: VerifyPlan, records: Sequence[Record], failures: dict[str, str], lost: Sequence[Lost] = ()
+) -> Verified:
     """What the records say; nothing is played. `failures`: procedures that gave no record, and why."""
     by_name = {procedure.name: procedure for procedure in asked.played}
     runs, measured = [], []
@@ -228,7 +230,7 @@ def judged(asked: Plan, records: Sequence[Record], failures: dict[str, str], los
             failures = {**failures, name: "there is a record of it, but no procedure to judge that by"}
             continue
         runs.append(
-            Run(
+            PlayedRun(
                 procedure=procedure.name,
                 record=record.manifest.hash,
                 board=record.inputs.board,
@@ -265,7 +267,7 @@ def judged(asked: Plan, records: Sequence[Record], failures: dict[str, str], los
     )
 
 
-def _of_another(asked: Plan, record: Record) -> list[str]:
+def _of_another(asked: VerifyPlan, record: Record) -> list[str]:
     """Why a record is no evidence of what is asked, whatever its log says."""
     on, load, board = record.inputs.candidate, record.inputs.load, record.inputs.board
     if (on, load) != (asked.verify.candidate, asked.verify.load):

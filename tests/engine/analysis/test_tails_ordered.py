@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.engine.boards.local import LocalBoard, processors
-from rtqual.engine.instruments.cyclictest.json_output import Thread
+from rtqual.engine.instruments.cyclictest.json_output import MeasuredThread
 from rtqual.engine.instruments.cyclictest.measure import CYCLICTEST, CyclictestParameters
 from rtqual.engine.instruments.cyclictest.verbose import in_order, samples
 from rtqual.engine.mission import load_mission
@@ -111,7 +111,7 @@ def test_no_lines_at_all_are_a_problem() -> None:
     assert any("counted but not printed" in problem for problem in read("").problems)
 
 
-THREAD = Thread(histogram={5: 3, 9: 1}, cycles=5, min=5, max=70, avg=10, cpu=0)
+THREAD = MeasuredThread(histogram={5: 3, 9: 1}, cycles=5, min=5, max=70, avg=10, cpu=0)
 
 
 @pytest.mark.parametrize(

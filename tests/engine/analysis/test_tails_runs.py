@@ -6,7 +6,7 @@ import pytest
 
 from rtqual.engine.analysis.tails.checks import UNLIKE, runs_alike
 from rtqual.engine.analysis.tails.estimate import _Tail, _without
-from rtqual.engine.analysis.tails.model import Check, Checked, Refusal
+from rtqual.engine.analysis.tails.model import Checked, Refusal, TailCheck
 from rtqual.engine.analysis.tails.peaks import collect, decluster
 from rtqual.engine.analysis.tails.thresholds import RAYS, fit_peaks
 from support.tail_samples import clustered, estimated, stream
@@ -21,7 +21,7 @@ def of_runs(seed: int, runs: int, spread: float) -> np.ndarray[tuple[int, ...], 
     return np.rint(5_000 + scales * rng.standard_exponential((runs, SAMPLES // runs))).astype(np.int64).ravel()
 
 
-def checked(values: np.ndarray[tuple[int, ...], np.dtype[np.int64]], runs: int) -> Check:
+def checked(values: np.ndarray[tuple[int, ...], np.dtype[np.int64]], runs: int) -> TailCheck:
     one = stream(values, runs)
     return runs_alike(collect(one, int(np.sort(values)[-LATE])), [its.total for its in one.series])
 

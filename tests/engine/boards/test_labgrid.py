@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 from rtqual.base.errors import RunFailed
-from rtqual.engine.boards.remote.farm import Place, client
+from rtqual.engine.boards.remote.farm import FarmPlace, client
 from rtqual.engine.boards.remote.power import Switched
-from rtqual.engine.boards.remote.settings import Refused
+from rtqual.engine.boards.remote.settings import BoardRefused
 from rtqual.protocols.record.store import Store, read
 from support.command import rtqual_command
 from support.stand_in import mission_of, stand_in
@@ -41,10 +41,10 @@ def test_what_labgrid_says_is_told_and_only_what_was_acquired_is_released(
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(RunFailed, match="labgrid-client is missing"):
-        Place("pi-a", "c:1", "p").take()
+        FarmPlace("pi-a", "c:1", "p").take()
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     program(tmp_path, monkeypatch, f'echo "$*" >> {tmp_path}/said')
-    place = Place("pi-a", "c:1", "p")
+    place = FarmPlace("pi-a", "c:1", "p")
     place.take()
     place.give()
     place.give()
@@ -56,7 +56,7 @@ def test_what_labgrid_says_is_told_and_only_what_was_acquired_is_released(
     place.give()
     assert (tmp_path / "again").read_text() == "acquire\n"
     program(tmp_path, monkeypatch, "printf 'Place p is already acquired by \\033[2Jhe' >&2; exit 1")
-    with pytest.raises(Refused, match=r"board pi-a: Place p is already acquired by \[2Jhe"):
+    with pytest.raises(BoardRefused, match=r"board pi-a: Place p is already acquired by \[2Jhe"):
         place.take()
 
 
@@ -149,7 +149,7 @@ def test_places_and_power_of_a_farm(programs: dict[str, str], tmp_path: Path, mo
     resource = "NetworkPowerPort: {{model: rest, host: 'http://127.0.0.1:{}/{{index}}', index: '{}'}}"
     farm = Farm(programs, tmp_path, coordinator, {f"bench-{n}": resource.format(port, n) for n in (1, 2)})
     seen: list[tuple[str, bytes]] = []
-    one, other = Place("pi-a", coordinator, "place-1"), Place("pi-b", coordinator, "place-2")
+    one, other = FarmPlace("pi-a", coordinator, "place-1"), FarmPlace("pi-b", coordinator, "place-2")
     with relay(port, seen):
         with farm.up():
             farm.place("place-1", "bench-1")
@@ -160,8 +160,8 @@ def test_places_and_power_of_a_farm(programs: dict[str, str], tmp_path: Path, mo
             Switched("pi-a", *commands).cycle()
             assert seen == [("/1", b"0"), ("/1", b"1")]
             monkeypatch.setenv("LG_USERNAME", "stranger")
-            with pytest.raises(Refused, match=r"board pi-a: .*already acquired by"):
-                Place("pi-a", coordinator, "place-1").take()
+            with pytest.raises(BoardRefused, match=r"board pi-a: .*already acquired by"):
+                FarmPlace("pi-a", coordinator, "place-1").take()
             with pytest.raises(RunFailed, match=r"its power command .* failed: .*not acquired by your user"):
                 Switched("pi-a", *commands).cycle()
             monkeypatch.delenv("LG_USERNAME")
@@ -169,7 +169,7 @@ def test_places_and_power_of_a_farm(programs: dict[str, str], tmp_path: Path, mo
             assert "acquired: None" in farm.said("-p", "place-2", "show")
         with farm.up():
             monkeypatch.setenv("LG_USERNAME", "stranger")
-            until(lambda: Place("pi-a", coordinator, "place-1").take() is None)  # so the board's token decides
+            until(lambda: FarmPlace("pi-a", coordinator, "place-1").take() is None)  # so the board's token decides
 
 
 @pytest.mark.manual

@@ -9,9 +9,9 @@ import pytest
 
 from rtqual.base.architecture import ARM64
 from rtqual.base.errors import RunFailed
-from rtqual.engine.boards.remote.clock import Reading, compared, reading
+from rtqual.engine.boards.remote.clock import ClockReading, compared, reading
 from rtqual.engine.boards.remote.session import Session
-from rtqual.engine.boards.remote.settings import Lost, Refused, Settings
+from rtqual.engine.boards.remote.settings import BoardRefused, Settings, Unreachable
 
 SILENT = Settings(
     "pi-a", "raspberry-pi-4b", ARM64, "root", "127.0.0.1", 1, "ssh-ed25519 AAAA", "6.6", "tryboot", boot_timeout_s=0.1
@@ -28,7 +28,7 @@ def switched(tmp_path: Path) -> Callable[[bool], str]:
         try:
             with pytest.raises(RunFailed) as told:
                 session.open(force=force)
-            assert force or isinstance(told.value, Refused)
+            assert force or isinstance(told.value, BoardRefused)
             return str(told.value)
         finally:
             session.close()
@@ -54,11 +54,11 @@ class Answering:
 
     def run(self, script: str, *, deadline_s: float = 30.0, give: bytes = b"", most_b: int = 0) -> bytes:  # noqa: ARG002
         if self._said is None:
-            raise Lost("silent")
+            raise Unreachable("silent")
         return self._said
 
     def drop(self) -> None:
-        raise Lost("is not asked for")
+        raise Unreachable("is not asked for")
 
 
 def test_what_is_no_uptime_is_no_reading() -> None:
@@ -85,7 +85,7 @@ def test_what_is_no_uptime_is_no_reading() -> None:
 def test_a_clock_that_is_away_by_more_than_the_round_trips_is_a_problem(
     board_s: float, trip_s: float, wrong: bool
 ) -> None:
-    first = Reading(7.0, 1000.0, 1000.0 + trip_s)
-    facts, problems = compared(first, Reading(7.0 + board_s, 1100.0, 1100.0 + trip_s))
+    first = ClockReading(7.0, 1000.0, 1000.0 + trip_s)
+    facts, problems = compared(first, ClockReading(7.0 + board_s, 1100.0, 1100.0 + trip_s))
     assert "of the host's over" in facts["clock_rate"]
     assert bool(problems) == wrong

@@ -19,7 +19,7 @@ from rtqual.engine.boards.remote.board import RemoteBoard
 from rtqual.engine.boards.remote.check import check
 from rtqual.engine.boards.remote.link import Ssh
 from rtqual.engine.boards.remote.session import Session
-from rtqual.engine.boards.remote.settings import Lost, Refused, Settings
+from rtqual.engine.boards.remote.settings import BoardRefused, Settings, Unreachable
 from rtqual.engine.boards.remote.tune import reset, tune
 from rtqual.engine.instruments.cyclictest.measure import CYCLICTEST, CyclictestParameters
 from rtqual.protocols.board.system import Kernel
@@ -109,7 +109,7 @@ def test_another_host_key_or_serial_number_is_refused(settings: Settings, there:
         (replace(settings, identity=there.folder / "hostkey"), "does not let us in"),
     ):
         stranger = Session(other, "test", tmp_path / "log")
-        with pytest.raises(Refused, match=why):
+        with pytest.raises(BoardRefused, match=why):
             stranger.open()
         stranger.close()
     assert not there.ssh("ls -d /boot/rtqual/lease-*").stdout
@@ -123,7 +123,7 @@ def test_no_call_outlives_its_deadline_where_the_board_froze(
     there.qmp("stop")
     try:
         started = time.monotonic()
-        with pytest.raises(Lost):
+        with pytest.raises(Unreachable):
             link.run("echo there", deadline_s=8)
         # Its deadline, that of taking the connection down, and what a busy host adds; ssh's own end is no sooner.
         assert time.monotonic() - started < 40
@@ -133,12 +133,14 @@ def test_no_call_outlives_its_deadline_where_the_board_froze(
 
 
 def test_who_is_overtaken_commands_no_more(session: Session, settings: Settings, tmp_path: Path) -> None:
-    with pytest.raises(Refused, match=r"in use by test; where that is dead: `rtqual board restore stand-in --take`"):
+    with pytest.raises(
+        BoardRefused, match=r"in use by test; where that is dead: `rtqual board restore stand-in --take`"
+    ):
         Session(replace(settings, console=""), "second", tmp_path / "2.log").open()
     second = Session(settings, "second", tmp_path / "2.log")
     second.open(force=True)
     try:
-        with pytest.raises(Refused, match="somebody else has taken the board"):
+        with pytest.raises(BoardRefused, match="somebody else has taken the board"):
             session.lease.run("touch /boot/rtqual/no")
         assert second.lease.run("ls /boot/rtqual").decode().split()[0].startswith("lease-")
     finally:

@@ -16,7 +16,7 @@ import pytest
 from rtqual.base.errors import RunFailed
 from rtqual.engine.boards.remote.board import RemoteBoard
 from rtqual.engine.boards.remote.session import Session
-from rtqual.engine.boards.remote.settings import Refused, Settings
+from rtqual.engine.boards.remote.settings import BoardRefused, Settings
 from rtqual.protocols.board import Command, Job
 from rtqual.protocols.board.system import Kernel
 from rtqual.protocols.instrument.registry import all_instruments
@@ -177,7 +177,7 @@ def test_a_killed_rtqual_leaves_a_job_that_the_next_adopts(
         first.wait()
     board = opened(settings, kernel, tmp_path)
     try:
-        with pytest.raises(Refused, match="in use by test"):
+        with pytest.raises(BoardRefused, match="in use by test"):
             opened(replace(settings, console=""), kernel, tmp_path, owner="another").run(QUICK, seed=1, timeout_s=60)
         outcome = board.run(SLEEPS, seed=3, timeout_s=TIMEOUT_S)
         assert outcome.stdout == "42\n" and outcome.facts["polls"] == "0"  # nothing was started

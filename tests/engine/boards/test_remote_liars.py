@@ -12,7 +12,7 @@ import pytest
 
 from rtqual.engine.boards.remote import job, truth
 from rtqual.engine.boards.remote.job import Detached, clear_unfinished, unfinished
-from rtqual.engine.boards.remote.measured import Measured
+from rtqual.engine.boards.remote.measured import MeasuredBoard
 from rtqual.engine.boards.remote.session import Session
 from rtqual.engine.boards.remote.staged import NONCE
 from rtqual.engine.campaign.provenance import provenance
@@ -77,7 +77,7 @@ def test_jobs_that_never_end_are_waited_for_as_long_as_a_start_takes(monkeypatch
 
 def test_a_boards_own_facts_do_not_take_the_place_of_what_is_asked_of_it() -> None:
     """Its serial number and machine are what tells two boards apart, and a guest from hardware."""
-    board: Any = object.__new__(Measured)
+    board: Any = object.__new__(MeasuredBoard)
     board._settings = SimpleNamespace(cpus=1, name="pi", model="pi-4")
     board._kernel = SimpleNamespace(candidate="rt", release="6.1")
     board.candidate = SimpleNamespace(identity="abc")

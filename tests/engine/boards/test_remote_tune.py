@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 from rtqual.engine.boards.remote import truth
-from rtqual.engine.boards.remote.tune import Change, changes, reset_script, script
+from rtqual.engine.boards.remote.tune import TunedSetting, changes, reset_script, script
 
 
 def tree(root: Path) -> dict[str, str]:
@@ -32,10 +32,10 @@ def test_settings_are_set_told_and_put_back(tmp_path: Path) -> None:
     root = str(tmp_path)
     done = subprocess.run(["sh", "-c", script(root)], capture_output=True, text=True, check=True)
     assert (done.stderr, changes(done.stdout)) == ("", [
-        Change("governor", "ondemand", "performance", 4),
-        Change("idle states", "0", "1", 1),
-        Change("limit of real-time CPU time", "950000", "-1", 1),
-        Change("interrupts", "0-3", "0,1", 2),
+        TunedSetting("governor", "ondemand", "performance", 4),
+        TunedSetting("idle states", "0", "1", 1),
+        TunedSetting("limit of real-time CPU time", "950000", "-1", 1),
+        TunedSetting("interrupts", "0-3", "0,1", 2),
     ])  # fmt: skip
     assert (tmp_path / "sys/devices/system/cpu/cpu0/cpuidle/state0/disable").read_text() == "0\n"
     again = subprocess.run(["sh", "-c", script(root)], capture_output=True, text=True, check=True)

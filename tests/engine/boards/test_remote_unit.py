@@ -21,7 +21,7 @@ from rtqual.engine.boards.remote.job import APART, ENDED, scripts
 from rtqual.engine.boards.remote.link import Ssh
 from rtqual.engine.boards.remote.power import Switched
 from rtqual.engine.boards.remote.session import Session
-from rtqual.engine.boards.remote.settings import Lost, Out, Refused, Settings
+from rtqual.engine.boards.remote.settings import BoardRefused, Out, Settings, Unreachable
 from rtqual.engine.boards.remote.staged import disown, room
 from rtqual.engine.boards.remote.switch import Boot, Grub, SystemdBoot, Tryboot, switcher_of
 from rtqual.engine.initramfs import contents
@@ -184,7 +184,7 @@ def test_a_program_of_ones_own_is_called_with_its_words() -> None:
 
 
 def test_nobody_at_the_address_is_told_soon(tmp_path: Path) -> None:
-    with pytest.raises(Lost, match=r"board pi-a \(root@127.0.0.1:1\) does not answer: .*refused"):
+    with pytest.raises(Unreachable, match=r"board pi-a \(root@127.0.0.1:1\) does not answer: .*refused"):
         Ssh(SETTINGS, tmp_path).run("true")
 
 
@@ -271,11 +271,11 @@ def test_the_power_is_switched_only_while_nobody_can_have_taken_the_board(
     monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
     session._lease = ours = lease.take(Here(), str(tmp_path), "me", "pi-a", alone_s=session._alone_s)
     _program(tmp_path / "bin/labgrid-client", "#!/bin/sh\necho 'pi-a already acquired by you/there' >&2; exit 1\n")
-    with pytest.raises(Refused, match="already acquired by you"):
+    with pytest.raises(BoardRefused, match="already acquired by you"):
         session._recover("silent")
     _program(tmp_path / "bin/labgrid-client", "#!/bin/sh\n")
     ours.heard.at_s -= ours.alone_s + 1
-    with pytest.raises(Refused, match="somebody may have taken it: `rtqual board restore pi-a --take`"):
+    with pytest.raises(BoardRefused, match="somebody may have taken it: `rtqual board restore pi-a --take`"):
         session._recover("silent")
     assert not (tmp_path / "on").exists()
     session.expect_silence(3600)
@@ -292,7 +292,7 @@ def test_who_was_told_that_the_board_is_anothers_switches_its_power_no_more(tmp_
     ours = lease.take(Here(), str(tmp_path), "me", "pi-a", alone_s=3600)
     assert ours.holds
     lease.take(Here(), str(tmp_path), "you", "pi-a", force=True)
-    with pytest.raises(Refused, match="here: somebody else has taken the board since"):
+    with pytest.raises(BoardRefused, match="here: somebody else has taken the board since"):
         ours.run("true")
     assert not ours.holds
 
@@ -302,7 +302,7 @@ def test_the_same_owner_takes_a_board_again_whatever_his_folder_is_called(tmp_pa
 
     assert lease.take(Here(), str(tmp_path), owner, "pi-a").number == 1
     assert lease.take(Here(), str(tmp_path), owner, "pi-a").number == 2
-    with pytest.raises(Refused, match=re.escape(f"in use by {owner}")):
+    with pytest.raises(BoardRefused, match=re.escape(f"in use by {owner}")):
         lease.take(Here(), str(tmp_path), "another", "pi-a")
 
 

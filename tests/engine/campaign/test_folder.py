@@ -16,7 +16,7 @@ from rtqual.engine.campaign import folder as kept
 from rtqual.engine.campaign.folder import Result
 from rtqual.engine.campaign.sessions import SESSIONS, begin, sessions_in
 from rtqual.engine.mission import Mission, load_mission
-from rtqual.parts.explain.kept import WHY, Why
+from rtqual.parts.explain.kept import WHY, Whys
 from rtqual.parts.explain.kept import Run as ExplainedRun
 from rtqual.parts.explain.timeline import Kind
 from rtqual.parts.tailor.stage import STEPWISE, step_by_step
@@ -184,14 +184,14 @@ def test_explanations_are_of_samples_that_their_record_has(measured: Path) -> No
     campaign = kept.load(measured)
     (first, *_) = campaign.result.records
     told = explained.line(1, (Kind.IRQS_OFF, 9_000, "free_pages"), (Kind.SCHEDULING, 3_000, "__schedule"))
-    good = Why(runs=(ExplainedRun(record=first.manifest.hash, worst=1, above_ns=0, timelines=(told,)),))
+    good = Whys(runs=(ExplainedRun(record=first.manifest.hash, worst=1, above_ns=0, timelines=(told,)),))
 
-    def keeping(why: Why) -> Path:
+    def keeping(why: Whys) -> Path:
         content = (measured / kept.MISSION).read_bytes()
         kept.keep(measured, content, "demo", replace(campaign.result, annexes={WHY.file: why}))
         return measured
 
-    def before() -> Why | None:
+    def before() -> Whys | None:
         return kept.fitting(WHY, kept.before(measured, WHY), campaign.result.records)
 
     assert kept.load(keeping(good)).result.annexes == {WHY.file: good}
@@ -209,7 +209,7 @@ def test_explanations_are_of_samples_that_their_record_has(measured: Path) -> No
             of = "0" * 64 if "not there" in said else first.manifest.hash
             run = ExplainedRun(record=of, worst=1, above_ns=0, timelines=(one,))
             with pytest.raises(BadInput, match=rf"{WHY.file}: damaged: .*{said}"):
-                kept.load(keeping(Why(runs=(run,))))
+                kept.load(keeping(Whys(runs=(run,))))
             assert before() is None
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from rtqual.base.errors import RunFailed
 from rtqual.engine.boards import local
-from rtqual.engine.boards.local import LocalBoard, Running, ran
+from rtqual.engine.boards.local import LocalBoard, RunningKernel, ran
 from rtqual.engine.campaign.cell import Cell
 from rtqual.engine.campaign.run import Campaign, Watcher
 from rtqual.engine.campaign.stated import why_waits
@@ -171,7 +171,7 @@ def test_the_command_ends_with_3_and_one_line_a_candidate(tmp_path: Path, rtqual
     [(STOCK, False), (RT, True), ("4.19.0-rt #1 SMP PREEMPT RT Debian", True), ("5.0 #1 SMP PREEMPT_RTX", False)],
 )
 def test_a_kernel_tells_by_its_version_whether_it_is_a_real_time_one(told: str, is_rt: bool) -> None:
-    assert ran(told) == Running(told, is_rt)
+    assert ran(told) == RunningKernel(told, is_rt)
     assert ran(told, realtime=True).preempt_rt
 
 

@@ -13,7 +13,7 @@ from rtqual.base.errors import BadInput
 from rtqual.engine.dictionary.octets import crc16
 from rtqual.engine.mission import load_mission
 from rtqual.engine.mission.verify import Camera
-from rtqual.engine.procedure.compliance import Compliance, Run, control, unasked
+from rtqual.engine.procedure.compliance import Compliance, PlayedRun, control, unasked
 from rtqual.engine.procedure.judge import judge
 from rtqual.engine.procedure.judging import Judgement
 from rtqual.engine.procedure.load import load_procedures
@@ -186,8 +186,8 @@ def test_a_record_keeps_the_log_to_its_last_octet(tmp_path: Path) -> None:
         assert log_of(_record(Series.raw(wrong, name=LOG_SERIES, unit=OCTET))) == "\0", "and no log that could pass"
 
 
-def _run(judgement: Judgement, name: str, timing: Timing = Timing.INSTRUCTIONS) -> Run:
-    return Run(name, "ab" * 32, "virtual", "debian-rt", 1, 0, timing, judgement)
+def _run(judgement: Judgement, name: str, timing: Timing = Timing.INSTRUCTIONS) -> PlayedRun:
+    return PlayedRun(name, "ab" * 32, "virtual", "debian-rt", 1, 0, timing, judgement)
 
 
 def test_a_requirement_is_compliant_where_all_its_procedures_passed_and_closed_by_real_time_only(

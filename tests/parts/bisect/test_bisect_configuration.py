@@ -12,13 +12,13 @@ import pytest
 from rtqual.base.architecture import AMD64
 from rtqual.base.cache import cache_dir
 from rtqual.base.errors import BadInput
-from rtqual.engine.campaign.folder import Kept, Result
+from rtqual.engine.campaign.folder import KeptCampaign, Result
 from rtqual.engine.campaign.plan import plan
 from rtqual.engine.campaign.run import Watcher
 from rtqual.engine.kernel.config import parse
 from rtqual.engine.mission import Candidate, load_mission
 from rtqual.parts.bisect import bisect as stage
-from rtqual.parts.bisect.ends import Asked, End, Ends
+from rtqual.parts.bisect.ends import End, Ends, EndsAsked
 from rtqual.parts.tailor.configure.rules import wishes
 from rtqual.protocols.record.schema import Measurement, Record, Series
 from rtqual.protocols.record.store import Store
@@ -84,12 +84,12 @@ def ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ends:
     mission = load_mission(tmp_path / "two.toml")
     asked = "".join(f"CONFIG_{wish.symbol}=y\n" for wish in wishes((), AMD64, (6, 12)) if wish.value == "y")
     late = "".join(f"CONFIG_{name}=y\n" for name in (*INERT, "CHECKS", "SLOW_CHECK", "LONG"))
-    campaign = Kept(mission, "demo", Result((), {}, {"good": asked, "bad": asked + late}))
+    campaign = KeptCampaign(mission, "demo", Result((), {}, {"good": asked, "bad": asked + late}))
     good, bad = (
         End(campaign, one, (late_by(1, 10_000), late_by(2, 10_000))) for one in mission.candidates
     )  # fmt: skip
     cells = tuple(one for one in plan(mission, "demo") if one.candidate == good.candidate and not one.repeat)
-    return Ends(good, bad, cells, Asked(source=str(tree.path)))
+    return Ends(good, bad, cells, EndsAsked(source=str(tree.path)))
 
 
 def late_by(seed: int, ns: int, candidate: str = "an end") -> Record:
@@ -150,5 +150,5 @@ def test_a_tree_that_only_a_campaign_names_is_not_run(ends: Ends, tmp_path: Path
     boot = replace(ends.bad, campaign=ends.good.campaign, candidate=ends.good.candidate)
     for bad in (ends.bad, boot):
         with pytest.raises(BadInput, match=r"built from the tree .*/tree: name it with --source where it is yours"):
-            stage.foresee(replace(ends, bad=bad, asked=Asked()), tmp_path / "out", Watcher())
+            stage.foresee(replace(ends, bad=bad, asked=EndsAsked()), tmp_path / "out", Watcher())
     assert not (tmp_path / "ran").exists()

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from rtqual.base.errors import BadInput, RunFailed
-from rtqual.engine.campaign.folder import Kept, Result
+from rtqual.engine.campaign.folder import KeptCampaign, Result
 from rtqual.engine.campaign.plan import plan
 from rtqual.engine.campaign.run import Watcher
 from rtqual.engine.mission import Candidate, load_mission
 from rtqual.parts.bisect import bisect as stage
-from rtqual.parts.bisect.ends import Asked, End, Ends
+from rtqual.parts.bisect.ends import End, Ends, EndsAsked
 from rtqual.parts.bisect.words import sentence
 from rtqual.protocols.record.schema import Measurement, Record, Series
 from rtqual.protocols.record.store import Store
@@ -39,10 +39,10 @@ def kept(found: list[Record], bisecting: object) -> list[Record]:
 def ends(tmp_path: Path) -> Ends:
     (tmp_path / "tiny.toml").write_text(mission_text("debian-rt", "debian", loads=("none",)))
     mission = load_mission(tmp_path / "tiny.toml")
-    campaign = Kept(mission, "demo", Result((), {}, {}))
+    campaign = KeptCampaign(mission, "demo", Result((), {}, {}))
     good, bad = (End(campaign, one, tuple(late_by(10_000))) for one in mission.candidates)
     cells = tuple(one for one in plan(mission, "demo") if one.candidate == good.candidate and not one.repeat)
-    return Ends(good, bad, cells, Asked(through=THROUGH))
+    return Ends(good, bad, cells, EndsAsked(through=THROUGH))
 
 
 @pytest.mark.parametrize("broken", [(), ("linux-image-4",)])
@@ -121,12 +121,12 @@ def test_kernels_that_differ_under_one_name_are_not_taken_for_one(ends: Ends, tm
         ),
     ):
         with pytest.raises(BadInput, match=told):
-            stage.foresee(Ends(ends.good, bad, ends.cells, Asked()), tmp_path / "out", Watcher())
+            stage.foresee(Ends(ends.good, bad, ends.cells, EndsAsked()), tmp_path / "out", Watcher())
     alike = End(ends.good.campaign, boot, ends.good.records)
-    assert stage.foresee(Ends(ends.good, alike, ends.cells, Asked()), tmp_path / "out", Watcher()).kernels == 2
+    assert stage.foresee(Ends(ends.good, alike, ends.cells, EndsAsked()), tmp_path / "out", Watcher()).kernels == 2
 
 
 def test_a_package_named_twice_is_refused(ends: Ends, tmp_path: Path) -> None:
-    again = Ends(ends.good, ends.bad, ends.cells, Asked(through=(*THROUGH, THROUGH[0])))
+    again = Ends(ends.good, ends.bad, ends.cells, EndsAsked(through=(*THROUGH, THROUGH[0])))
     with pytest.raises(BadInput, match="names a package twice"):
         stage.bisect(again, tmp_path / "out", Watcher())

@@ -9,7 +9,7 @@ import pytest
 
 from rtqual.engine.dialogue.meaning import meant, preset
 from rtqual.engine.mission.language import Stage
-from rtqual.parts.dictionaries.spoken import FPRIME, Spoken
+from rtqual.parts.dictionaries.spoken import FPRIME, SpokenFormat
 from rtqual.protocols.dictionary import Encoded, Refused, Report
 from support.heater import language
 
@@ -32,13 +32,13 @@ TIME = bytes(11)
 
 
 @pytest.fixture
-def fprime(tmp_path: Path) -> Spoken:
+def fprime(tmp_path: Path) -> SpokenFormat:
     path = tmp_path / "dictionary.json"
     path.write_text(json.dumps(DICTIONARY))
     return FPRIME([path], {}, None)
 
 
-def test_a_packet_of_several_channels_is_as_many_reports(fprime: Spoken) -> None:
+def test_a_packet_of_several_channels_is_as_many_reports(fprime: SpokenFormat) -> None:
     packet = struct.pack(">I", 1)
     packet += struct.pack(">I", 1) + TIME + b"\7" + struct.pack(">I", 2) + TIME + struct.pack(">I", 9)
     found = fprime.decode(packet)
@@ -49,7 +49,7 @@ def test_a_packet_of_several_channels_is_as_many_reports(fprime: Spoken) -> None
         fprime.decode(struct.pack(">II", 1, 3) + TIME)
 
 
-def test_an_event_answers_the_command_whose_opcode_it_repeats(fprime: Spoken) -> None:
+def test_an_event_answers_the_command_whose_opcode_it_repeats(fprime: SpokenFormat) -> None:
     (report,) = fprime.decode(struct.pack(">II", 2, 1) + TIME + struct.pack(">II", 0x500, 0))
     found = meant(preset("fprime"), report)
     assert found is not None
@@ -58,7 +58,7 @@ def test_an_event_answers_the_command_whose_opcode_it_repeats(fprime: Spoken) ->
     assert not found.answers("Ref.d.NO_OP", Encoded(b"", {"opcode": 0x501}))
 
 
-def test_a_sample_is_what_the_command_takes(fprime: Spoken) -> None:
+def test_a_sample_is_what_the_command_takes(fprime: SpokenFormat) -> None:
     assert fprime.sample("Ref.d.NO_OP") == {}
     made = language()
     for command in made.dictionary.commands:
@@ -66,7 +66,7 @@ def test_a_sample_is_what_the_command_takes(fprime: Spoken) -> None:
     assert made.dictionary.sample("MODE") == {"mode": "OFF"}
 
 
-def test_an_event_without_a_row_is_one_by_its_severity(fprime: Spoken) -> None:
+def test_an_event_without_a_row_is_one_by_its_severity(fprime: SpokenFormat) -> None:
     (report,) = fprime.decode(struct.pack(">II", 2, 2) + TIME)
     found = meant(preset("fprime"), report)
     assert found is not None

@@ -26,7 +26,7 @@ from rtqual.stages.select import Selection
 from rtqual_docking.chapter import lidar
 from rtqual_docking.faults import DESCRIPTORS, FAULTS
 from rtqual_docking.goal import Goal
-from rtqual_docking.judgement import Camera, Reached, camera
+from rtqual_docking.judgement import CameraWays, Reached, camera
 from support.analysis_records import WAKE_UP, mission, record
 from support.instrument_outputs import captured_text, read_text
 
@@ -173,7 +173,9 @@ def test_a_goal_set_for_one_way_is_judged_for_it_only() -> None:
     assert scores["driver"].outcome == Outcome.MET
 
 
-def camera_of(records: Sequence[Record], goals: Sequence[Goal] = DOCKING, *, accept_virtual: bool = False) -> Camera:
+def camera_of(
+    records: Sequence[Record], goals: Sequence[Goal] = DOCKING, *, accept_virtual: bool = False
+) -> CameraWays:
     asked = with_goals(mission(requirements=[], accept_virtual=accept_virtual), goals)
     return camera(asked, analyse(asked, "demo", records, {}).summaries)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rtqual.engine.campaign.folder import Kept, Result
+from rtqual.engine.campaign.folder import KeptCampaign, Result
 from rtqual.engine.mission import load_mission
 from rtqual.parts.explain import advice as stage
 from rtqual.parts.explain.advice import advice
@@ -22,7 +22,7 @@ def finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A campaign whose stock kernel has that configuration; its records do not matter here."""
     (tmp_path / "tiny.toml").write_text(mission_text("debian"))
     mission = load_mission(tmp_path / "tiny.toml")
-    campaign = Kept(mission, "demo", Result((), {}, {"debian": CONFIG}))
+    campaign = KeptCampaign(mission, "demo", Result((), {}, {"debian": CONFIG}))
     monkeypatch.setattr(stage, "load", lambda _: campaign)
     return tmp_path
 

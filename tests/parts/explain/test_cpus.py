@@ -9,13 +9,13 @@ from rtqual.parts.explain.matching import Sample, match
 from rtqual.parts.explain.processor import X86_64
 from rtqual.parts.explain.sections import longest, placed
 from rtqual.parts.explain.timeline import Kind, Timeline, timeline
-from rtqual.parts.explain.trace import Thread, Trace
+from rtqual.parts.explain.trace import KernelThread, Trace
 from rtqual.parts.explain.windows import places, window
 from rtqual.parts.explain.wording import cause, described
 from rtqual.protocols.record.schema import Series
 from support.watched_runs import AT, CYCLICTEST, IDLE, LOAD, SYMBOLS, USER, Log
 
-THREAD = Thread(CYCLICTEST, "cyclictest", 19)
+THREAD = KernelThread(CYCLICTEST, "cyclictest", 19)
 EXPIRY_NS, READ_NS = 10_000, 20_000
 TIMER = AT["asm_sysvec_apic_timer_interrupt"]
 

@@ -12,13 +12,13 @@ from rtqual.parts.explain.processor import ARM_32, ARM_64, FREERTOS, Processor
 from rtqual.parts.explain.spec import spec
 from rtqual.parts.explain.symbols import Symbols
 from rtqual.parts.explain.timeline import Kind, Timeline, timeline
-from rtqual.parts.explain.trace import Thread, parse
+from rtqual.parts.explain.trace import KernelThread, parse
 from rtqual.protocols.record.schema import Series
 from support.watched_runs import CYCLICTEST, IDLE, Log
 
 CORE = 0xFFFF800008000000
 READ_NS = 20_000
-MEASURED = Thread(CYCLICTEST, "cyclictest", 19)
+MEASURED = KernelThread(CYCLICTEST, "cyclictest", 19)
 
 
 def places(base: int, *names: str) -> dict[str, int]:
@@ -36,7 +36,9 @@ ARM64_SYMBOLS = Symbols.read(
 )  # fmt: skip
 
 
-def told(log: Log, processor: Processor, symbols: Symbols, value_ns: int, measured: Thread = MEASURED) -> Timeline:
+def told(
+    log: Log, processor: Processor, symbols: Symbols, value_ns: int, measured: KernelThread = MEASURED
+) -> Timeline:
     trace = parse(log.content(), linux=processor is not FREERTOS)
     sample = Sample(1, value_ns, int(trace.events[-1]), READ_NS)
     first = int((trace.kinds == ord("s")).argmax())
@@ -114,7 +116,7 @@ def test_freertos_switches_when_its_interrupt_ends_and_masks_where_it_counts() -
     freertos(log, 18_000, SLEEPER)
     log.add("O", 18_000, at["switch_before_exit"] + 8).add("b", 18_000, at["sleep_until"] + 8)
     log.add("w", 18_000, at["sleep_until"] + 8).add("R", READ_NS, at["sleep_until"] + 12)
-    line = told(log, FREERTOS, IMAGE, 10_000, Thread(SLEEPER, "sleeper", 4, linux=False))
+    line = told(log, FREERTOS, IMAGE, 10_000, KernelThread(SLEEPER, "sleeper", 4, linux=False))
     assert [(part.kind, part.duration_ns) for part in line.parts] == [
         (Kind.IRQS_OFF, 3_000), (Kind.DELIVERY, 1_010), (Kind.INTERRUPT, 2_990), (Kind.SCHEDULING, 1_000),
         (Kind.RETURN, 2_000),

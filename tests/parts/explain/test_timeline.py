@@ -18,12 +18,12 @@ from rtqual.parts.explain.processor import X86_64
 from rtqual.parts.explain.sections import longest
 from rtqual.parts.explain.tally import tally, waterfalls
 from rtqual.parts.explain.timeline import Kind, Timeline, timeline
-from rtqual.parts.explain.trace import Thread, Trace
+from rtqual.parts.explain.trace import KernelThread, Trace
 from rtqual.parts.explain.windows import apart, window
 from rtqual.protocols.record.schema import Series
 from support.watched_runs import AT, CYCLICTEST, IDLE, LOAD, SYMBOLS, USER, Log
 
-THREAD = Thread(CYCLICTEST, "cyclictest", 19)
+THREAD = KernelThread(CYCLICTEST, "cyclictest", 19)
 EXPIRY_NS, READ_NS = 10_000, 20_000
 
 

@@ -14,7 +14,7 @@ from rtqual.parts.explain.context import slices
 from rtqual.parts.explain.processor import X86_64
 from rtqual.parts.explain.spec import spec
 from rtqual.parts.explain.symbols import Symbols
-from rtqual.parts.explain.trace import _KINDS, Thread, parse, require_room
+from rtqual.parts.explain.trace import _KINDS, KernelThread, parse, require_room
 from support.watched_runs import AT, CYCLICTEST, END, KERNEL, LOAD, SYMBOLS, TEXT, USER, VARIABLES, Log
 
 HEADER = Path(__file__).parents[3] / "target/observers/watch.h"
@@ -28,7 +28,7 @@ def test_a_log_is_read_with_the_threads_as_they_are_named() -> None:
     trace = whole().trace()
     assert trace.event_ns.tolist() == [100, 200, 300, 400]
     assert [str(thread) for _, thread in trace.threads] == ["hackbench", "cyclictest (FIFO 80)"]
-    assert list(trace.readings()) == [(3, 400, Thread(CYCLICTEST, "cyclictest", 19))]
+    assert list(trace.readings()) == [(3, 400, KernelThread(CYCLICTEST, "cyclictest", 19))]
 
 
 def test_the_kinds_are_those_of_the_plugin() -> None:

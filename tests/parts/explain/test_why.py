@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rtqual.parts.explain.chapter import why, worst
-from rtqual.parts.explain.kept import WHY, Why
+from rtqual.parts.explain.kept import WHY, Whys
 from rtqual.reports.material import Material, gather
 from rtqual.reports.page.document import Bullets, Heading, Plots
 from rtqual.reports.page.render import to_html
@@ -20,7 +20,7 @@ FOUND = evidence()
 RECORDS = records(FOUND)
 
 
-def material_of(found: Why | None) -> Material:
+def material_of(found: Whys | None) -> Material:
     return gather(mission(), FOUND, RECORDS, {}, {WHY.file: found} if found else {})
 
 
@@ -48,12 +48,12 @@ def test_causes_differences_and_timelines_are_told() -> None:
 
 
 def test_the_chapter_stands_where_there_is_something_to_tell() -> None:
-    assert not list(why(material_of(None))) and not list(why(material_of(Why())))
+    assert not list(why(material_of(None))) and not list(why(material_of(Whys())))
     assert not list(worst(material_of(None)))
     assert build(material_of(None)).chapters[-1].heading.startswith("Annex E")
     empty = explained(RECORDS).runs[0].model_copy(update={"timelines": ()})
-    assert not list(why(material_of(Why(runs=(empty,)))))
-    (told,) = why(material_of(Why(refused=("rt idle, seed 3: this QEMU does not take the plugin",))))
+    assert not list(why(material_of(Whys(runs=(empty,)))))
+    (told,) = why(material_of(Whys(refused=("rt idle, seed 3: this QEMU does not take the plugin",))))
     assert isinstance(told, Bullets) and told.title == "Not explained"
 
 

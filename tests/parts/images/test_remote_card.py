@@ -17,7 +17,7 @@ from rtqual.base.architecture import AMD64, ARM64
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.engine.boards.remote.job import checked, scripts
 from rtqual.engine.boards.remote.settings import Settings
-from rtqual.engine.boards.remote.staged import Candidate
+from rtqual.engine.boards.remote.staged import StagedFiles
 from rtqual.engine.initramfs.contents import pack
 from rtqual.parts.images.cards import board as card
 from rtqual.parts.images.cards.board import CardBoard, Missing
@@ -168,7 +168,7 @@ def test_a_raspberry_pis_card_starts_the_first_candidate_and_its_results_are_rea
     (tmp_path / "root/dropbear").touch()
     (tmp_path / "initramfs").write_bytes(gzip.compress(pack(tmp_path / "root", tmp_path / "plain").read_bytes()))
     kernel = Kernel("debian-rt", tree / "boot/vmlinuz-6.1", *[tmp_path] * 2, (), "", *["6.1"] * 3, 0, 0)
-    candidate = Candidate(kernel, {"kernel": kernel.image, "initramfs": tmp_path / "initramfs"}, ("isolcpus=3",))
+    candidate = StagedFiles(kernel, {"kernel": kernel.image, "initramfs": tmp_path / "initramfs"}, ("isolcpus=3",))
     pi = replace(LONELY, architecture=ARM64, switch="tryboot", parameters=())
     cells = [Planned(candidate, key, 60, {"run.sh": "true\n", "job.sh": "true\n"})]
     made = write(pi, cells, tmp_path, image, lambda _: None)

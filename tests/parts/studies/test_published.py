@@ -12,7 +12,7 @@ from rtqual.parts.studies.audit import Audit, audit
 from rtqual.parts.studies.beside import beside, matching
 from rtqual.parts.studies.catalogue import KEYS, Study, parse, studies, study
 from rtqual.parts.studies.document import document
-from rtqual.parts.studies.misprint import Kind
+from rtqual.parts.studies.misprint import MisprintKind
 from rtqual.parts.studies.words import audit_values, catalogue, study_text, study_values
 from support.made_up_study import TOML
 
@@ -75,7 +75,7 @@ def test_another_rows_figure_to_nine_digits_is_no_coincidence_even_where_roundin
     shifted = [f for f in audit(study("aarest")).findings if f.column == "p95_minus_avg_relative"]
     allowed = [f for f in shifted if f.recomputed.low <= Decimal(f.printed) <= f.recomputed.high]
     assert [f.row for f in allowed] == ["Minibian", "Minibian w. Xenomai kernel"]
-    assert {f.kind for f in shifted} == {Kind.ROW_SHIFT}
+    assert {f.kind for f in shifted} == {MisprintKind.ROW_SHIFT}
 
 
 def test_every_sentence_is_judged_or_says_why_not() -> None:
@@ -129,7 +129,7 @@ def test_a_published_table_stands_beside_own_results() -> None:
     assert (figure.text, figure.value, figure.unit, figure.finding) == ("665.92", 665_920_000, "ns", None)
     lost = beside("aarest", "fig22-fileio-variability").rows["Custom minimal EMLID kernel"]["root_p95_minus_avg"]
     assert lost.finding is not None
-    assert lost.finding.kind == Kind.LOST_SIGN
+    assert lost.finding.kind == MisprintKind.LOST_SIGN
     shifted = beside("aarest", "fig17-threads").rows["Wheezy w. EMLID's kernel"]["max-min"]
     assert (shifted.text, shifted.finding is not None) == ("5.26", True)
     cpus = beside("spacechain", "multi-core-idle")

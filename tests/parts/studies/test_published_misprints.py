@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rtqual.parts.studies.audit import audit
 from rtqual.parts.studies.catalogue import Study, parse
-from rtqual.parts.studies.misprint import Kind
+from rtqual.parts.studies.misprint import MisprintKind
 from support.made_up_study import TOML
 
 RULE = """
@@ -74,7 +74,7 @@ def leads(rows: list[Row], ties: str) -> list[Decimal]:
     return rounds(tuple(p95 - avg for _, avg, _, p95 in rows), ties)
 
 
-def kinds(published: Study, column: str) -> dict[str, Kind]:
+def kinds(published: Study, column: str) -> dict[str, MisprintKind]:
     return {f.row: f.kind for f in audit(published).findings if f.column == column}
 
 
@@ -97,7 +97,7 @@ def test_a_figure_of_the_row_above_is_found_as_a_row_shift(rows: list[Row], ties
     place = data.draw(st.integers(1, len(rows) - 1))
     assume(far_apart(column[place - 1], column[place]))
     shifted = [*column[:place], column[place - 1], *column[place + 1 :]]
-    assert kinds(printed_study(rows, ties, range=shifted), "range") == {f"row {place}": Kind.ROW_SHIFT}
+    assert kinds(printed_study(rows, ties, range=shifted), "range") == {f"row {place}": MisprintKind.ROW_SHIFT}
 
 
 @given(true_rows(), TIES, st.data(), st.sampled_from([-2, -1, 1, 2, 3]))
@@ -108,14 +108,14 @@ def test_a_factor_of_ten_is_found_and_named(rows: list[Row], ties: str, data: st
     assume(column[place] > 1)
     wrong = [*column[:place], column[place].scaleb(power), *column[place + 1 :]]
     wrong = [Decimal(f"{one:f}") for one in wrong]
-    assert kinds(printed_study(rows, ties, range=wrong), "range") == {f"row {place}": Kind.FACTOR_OF_TEN}
+    assert kinds(printed_study(rows, ties, range=wrong), "range") == {f"row {place}": MisprintKind.FACTOR_OF_TEN}
 
 
 @given(true_rows(), TIES)
 @MADE_UP
 def test_lost_signs_are_found_and_named(rows: list[Row], ties: str) -> None:
     column = leads(rows, ties)
-    negative = {f"row {n}": Kind.LOST_SIGN for n, one in enumerate(column) if one < Decimal("-0.02")}
+    negative = {f"row {n}": MisprintKind.LOST_SIGN for n, one in enumerate(column) if one < Decimal("-0.02")}
     assume(negative and not any(Decimal("-0.02") <= one < 0 for one in column))
     assert kinds(printed_study(rows, ties, lead=[abs(one) for one in column]), "lead") == negative
 
@@ -134,7 +134,7 @@ def test_exchanged_digits_are_found_and_named(rows: list[Row], ties: str, data: 
         and not powers_of_ten(wrong, column[place])
     )
     column[place] = wrong
-    assert kinds(printed_study(rows, ties, range=column), "range") == {f"row {place}": Kind.TRANSPOSED}
+    assert kinds(printed_study(rows, ties, range=column), "range") == {f"row {place}": MisprintKind.TRANSPOSED}
 
 
 def powers_of_ten(a: Decimal, b: Decimal) -> bool:
@@ -148,5 +148,5 @@ def test_an_impossible_minimum_is_found(rows: list[Row], ties: str, data: st.Dat
     low, avg = rows[place][:2]
     lows = rounds(tuple(row[0] for row in rows), ties)
     lows[place] = avg.quantize(HUNDREDTH) + 1
-    assert kinds(printed_study(rows, ties, min=lows), "min") == {f"row {place}": Kind.IMPOSSIBLE}
+    assert kinds(printed_study(rows, ties, min=lows), "min") == {f"row {place}": MisprintKind.IMPOSSIBLE}
     assert low <= avg

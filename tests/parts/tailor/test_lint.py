@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rtqual.engine.kernel.config import Config
-from rtqual.engine.kernel.lint.judge import Check, Rule, State, lint, readings, rules
+from rtqual.engine.kernel.lint.judge import LintCheck, LintRule, State, lint, readings, rules
 from rtqual.engine.kernel.lint.system import System, from_config, parse_parameters
 from rtqual.engine.mission import load_mission
 from support.lint_findings import BY_ID, DOCKING, judged, states
@@ -36,7 +36,7 @@ def test_effects_name_the_mission_that_measures_them_again() -> None:
         assert set(candidates.split(" and ")) <= known and re.match(r"[\d,]+ wake-ups in \d+ runs", effect.n)
 
 
-def bad_value(check: Check) -> str:
+def bad_value(check: LintCheck) -> str:
     """A symbol's value that a check does not accept."""
     if check.at_least is not None:
         return str(check.at_least - 1)
@@ -46,7 +46,7 @@ def bad_value(check: Check) -> str:
     return "y" if "n" in check.allowed else "n"
 
 
-def violating(rule: Rule, subject: str) -> System:
+def violating(rule: LintRule, subject: str) -> System:
     """A system that does not run, about which a rule complains as far as its configuration or parameters go."""
     symbols = {"SMP": "y", "X86": "y", "PREEMPT_RT": "y" if "rt" in rule.kernel else "n"}
     if rule.kernel == ("dual",):
@@ -81,7 +81,7 @@ OF_PARAMETERS = [
 @pytest.mark.parametrize(
     "rule", [one for one in OF_SYMBOLS if one.id not in ("ksm", "clock-resolution")], ids=lambda r: r.id
 )
-def test_the_fix_in_the_configuration_mends(rule: Rule) -> None:
+def test_the_fix_in_the_configuration_mends(rule: LintRule) -> None:
     system = violating(rule, "symbol")
     checked = [check for check in rule.check if check.symbol]
     expected = State.UNKNOWN if all(check.enough for check in checked) else State.FOUND
@@ -93,7 +93,7 @@ def test_the_fix_in_the_configuration_mends(rule: Rule) -> None:
 
 
 @pytest.mark.parametrize("rule", OF_PARAMETERS, ids=lambda r: r.id)
-def test_the_fix_on_the_command_line_mends(rule: Rule) -> None:
+def test_the_fix_on_the_command_line_mends(rule: LintRule) -> None:
     system = violating(rule, "parameter")
     assert rule.judge(system).state in (State.FOUND, State.UNKNOWN)
     assert system.parameters is not None

@@ -15,7 +15,7 @@ from rtqual.engine.analysis.model import Evidence
 from rtqual.engine.campaign import folder as kept
 from rtqual.engine.campaign.folder import Result
 from rtqual.engine.mission import Mission, load_mission
-from rtqual.parts.tailor.account import ACCOUNTS, Account, Accounts, Entry, MenuChange
+from rtqual.parts.tailor.account import ACCOUNTS, Account, Accounts, MenuChange, RemovalEntry
 from rtqual.parts.tailor.stage import tailored
 from rtqual.protocols.instrument import NoParameters
 from rtqual.protocols.record.schema import Timing
@@ -32,8 +32,9 @@ ACCOUNT = Account(
     architecture="amd64", start="minimal", compiler="gcc 12", sha256="c0ffee", files_compiled=1000, symbols_on=700,
     modules=("MAC80211_HWSIM",),
     entries=(
-        Entry(id="bluetooth", menu="Networking support -> Bluetooth", group="networking", state="gone", text="off: BT"),
-        Entry(id="leds", menu="Device drivers -> LED", group="leds", state="kept", text="LEDS is needed",
+        RemovalEntry(id="bluetooth", menu="Networking support -> Bluetooth", group="networking",
+                     state="gone", text="off: BT"),
+        RemovalEntry(id="leds", menu="Device drivers -> LED", group="leds", state="kept", text="LEDS is needed",
               held={"LEDS_CLASS": "MAC80211_LEDS selects it"}),
     ),
     changes=(MenuChange(menu="Device Drivers -> USB support", removed=3, added=41),),

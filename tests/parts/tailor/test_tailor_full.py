@@ -19,7 +19,7 @@ from rtqual.engine.campaign.run import Watcher
 from rtqual.engine.mission import load_mission
 from rtqual.parts.images.system import MINIMAL_ROOT_AT_MOST_B
 from rtqual.parts.tailor.configure.tree import debian_tree, open_tree
-from rtqual.parts.tailor.make.build import Built, build
+from rtqual.parts.tailor.make.build import BuiltKernel, build
 from rtqual.protocols.record.schema import Manifest
 from rtqual.protocols.record.store import Store, read
 from rtqual.stages import verify
@@ -28,7 +28,7 @@ from support.kernel_trees import tiny_config
 
 MISSION = Path(__file__).parents[3] / "docking/missions/docking.toml"
 SYSTEMS = ("debian-system", "software-uninstalled", "flight-system")
-Elsewhere = Callable[[str], Built]
+Elsewhere = Callable[[str], BuiltKernel]
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ def test_a_small_kernel_built_again_elsewhere_without_ccache_is_the_same(elsewhe
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Elsewhere:
     """Builds from a copy of the tree, with nothing cached, in folders of other names."""
 
-    def again(config: str) -> Built:
+    def again(config: str) -> BuiltKernel:
         tree = debian_tree().path
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "other"))
         other = cache_dir() / "kernel-trees" / tree.name

@@ -16,7 +16,7 @@ from rtqual.engine.campaign.plan import plan
 from rtqual.engine.candidates.roots import MEMORY_MIB
 from rtqual.engine.instruments.footprint import FOOTPRINT
 from rtqual.engine.mission import Mission, load_mission
-from rtqual.parts.tailor.account import ACCOUNTS, Account, Accounts, Judged
+from rtqual.parts.tailor.account import ACCOUNTS, Account, Accounts, JudgedRule
 from rtqual.protocols.instrument import NoParameters
 from rtqual.protocols.record.schema import Timing
 from rtqual.reports.write import write_report
@@ -83,7 +83,7 @@ def measured() -> Evidence:
 
 
 def test_the_report_sets_whole_systems_beside_each_other_and_tells_a_kernel_once(tmp_path: Path) -> None:
-    found = Judged(id="huge-pages", title="huge pages", severity="warning", state="found", seen="CONFIG_X is y")
+    found = JudgedRule(id="huge-pages", title="huge pages", severity="warning", state="found", seen="CONFIG_X is y")
     asked = found.model_copy(update={"id": "governor", "state": "not known"})
     account = Account(
         candidate="tailored", baseline=None, source="linux-source-6.12", version="6.12.3", release="6.12.3",

@@ -11,7 +11,7 @@ from rtqual.base.architecture import AMD64
 from rtqual.base.errors import BadInput
 from rtqual.engine.mission import load_mission
 from rtqual.parts.tailor import stage
-from rtqual.parts.tailor.make.build import Built
+from rtqual.parts.tailor.make.build import BuiltKernel
 from rtqual.parts.tailor.until import packaged
 from rtqual.stages.init import Wanted, init
 from support.command import Run
@@ -37,7 +37,7 @@ def test_a_kernels_package_holds_its_files_and_tells_the_boot_loader(tmp_path: P
     for name in files:
         (tmp_path / "kernel" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "kernel" / name).write_text(f"{name}\n")
-    built = Built(tmp_path / "kernel", "6.12.3", "6.12.3-rc1", "gcc 12", 3, "0" * 64)
+    built = BuiltKernel(tmp_path / "kernel", "6.12.3", "6.12.3-rc1", "gcc 12", 3, "0" * 64)
     made, again = (packaged("Tailored_one", built, AMD64, tmp_path) for _ in range(2))
     assert made.package.name == "linux-image-6.12.3-tailored-one_6.12.3-1_amd64.deb" and made == again
     unpacked = tmp_path / "unpacked"

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rtqual.base.errors import BadInput
-from rtqual.engine.analysis.model import Evidence as Analysis
+from rtqual.engine.analysis.model import KernelEvidence as Analysis
 from rtqual.engine.campaign import folder as kept
 from rtqual.engine.campaign.folder import Result
 from rtqual.engine.mission import Mission
@@ -24,7 +24,7 @@ from rtqual.parts.tailor.trim.search import (
     BOOT,
     NEVER,
     REGISTERED,
-    Evidence,
+    KernelEvidence,
     Proposal,
     Protected,
     Trim,
@@ -32,7 +32,17 @@ from rtqual.parts.tailor.trim.search import (
     protected_rules,
 )
 from rtqual.parts.tailor.trim.stage import Trial
-from rtqual.parts.tailor.trim.trimmed import ACCEPTED, REFUSED, TRIMS, UNTRIED, Judged, Size, Trimmed, Trims, Unused
+from rtqual.parts.tailor.trim.trimmed import (
+    ACCEPTED,
+    REFUSED,
+    TRIMS,
+    UNTRIED,
+    JudgedSymbol,
+    Size,
+    Trimmed,
+    Trims,
+    Unused,
+)
 from rtqual.reports.write import write_report
 from support.kernel_trees import write_tree
 
@@ -106,7 +116,7 @@ def proposed(
     code = {
         name: Code(100 * number, {"run": ".text", "setup": ".init.text"}) for number, name in enumerate(sorted(GATES))
     }
-    evidence = Evidence(
+    evidence = KernelEvidence(
         {name: frozenset(symbols) for name, symbols in GATES.items()}, code,
         {name: frozenset(functions) for name, functions in (booting or {}).items()},
         {name: frozenset(functions) for name, functions in used.items()},
@@ -198,9 +208,9 @@ TRIMMED = Trimmed(
     modules=("vivid",), objects=1337, objects_entered=553, functions=26_596, functions_entered=6_959,
     functions_at_boot=2_629,
     proposals=(
-        Judged(symbol="KEYS", menu="Security options", prompt="Keys", takes=("PARSER",), brings=("ADVANCED",),
+        JudgedSymbol(symbol="KEYS", menu="Security options", prompt="Keys", takes=("PARSER",), brings=("ADVANCED",),
                objects=("keys.o", "parser.o"), size_b=27_200, seen=BOOT, state=ACCEPTED, why=""),
-        Judged(symbol="RADIO", menu="Device Drivers", prompt="Radio", takes=(), brings=(), objects=("radio.o",),
+        JudgedSymbol(symbol="RADIO", menu="Device Drivers", prompt="Radio", takes=(), brings=(), objects=("radio.o",),
                size_b=900, seen=NEVER, state=REFUSED, why="exercise: radios_up is 0, at least 2 was due"),
     ),
     kept=(Unused(symbol="DOG", size_b=500, kind="protected", reason="notices that the computer hangs"),),

@@ -15,18 +15,18 @@ import yaml
 from rtqual.base.errors import BadInput
 from rtqual.engine.dictionary import octets
 from rtqual.engine.dictionary.codec import telecommand
-from rtqual.engine.dictionary.definition import Command, Field, load
+from rtqual.engine.dictionary.definition import CommandDefinition, PacketField, load
 from rtqual.engine.mission import load_mission
 from rtqual.engine.procedure.load import load_procedures
 from rtqual.engine.procedure.model import Procedure
 from rtqual.engine.procedure.script import compiled
 from rtqual.parts.yamcs.stage import ground
-from rtqual.parts.yamcs.yamcs import Place, configuration
+from rtqual.parts.yamcs.yamcs import GroundPlace, configuration
 from support.command import rtqual_here
 
 ROOT = Path(__file__).parents[3]
 DEFINITION = load()
-PLACE = Place("127.0.0.1", 10025, 8090)
+PLACE = GroundPlace("127.0.0.1", 10025, 8090)
 FILES = configuration(DEFINITION, "docking", PLACE)
 XTCE = "{http://www.omg.org/spec/XTCE/20180204}"
 DATABASE = ElementTree.fromstring(FILES["mdb/flight.xml"])  # noqa: S314 - made here
@@ -64,8 +64,8 @@ def encoded(name: str, arguments: dict[str, int]) -> bytes:
     return int(bits, 2).to_bytes(len(bits) // 8, "big")
 
 
-def values_of(command: Command) -> Iterator[dict[str, int]]:
-    fields: tuple[Field, ...] = (*command.arguments, *command.entries)
+def values_of(command: CommandDefinition) -> Iterator[dict[str, int]]:
+    fields: tuple[PacketField, ...] = (*command.arguments, *command.entries)
     for most in (False, True):
         yield {one.name: one.most if most else one.least for one in fields}
 
@@ -144,7 +144,7 @@ def test_a_folder_is_written_anew_and_keeps_what_yamcs_has_there(tmp_path: Path)
     (folder / "data").mkdir()
     (folder / "data/kept").touch()
     (folder / "etc/processor.yaml").write_text("damaged")
-    assert ground(mission, folder, Place("board", 7, 8090)) == first
+    assert ground(mission, folder, GroundPlace("board", 7, 8090)) == first
     assert (folder / "data/kept").exists()
     assert (folder / "etc/processor.yaml").read_text() == FILES["etc/processor.yaml"]
     assert "host: board" in (folder / "etc/yamcs.docking.yaml").read_text()

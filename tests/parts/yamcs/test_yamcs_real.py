@@ -17,7 +17,7 @@ import pytest
 
 from rtqual.engine.mission import load_mission
 from rtqual.parts.yamcs.stage import ground
-from rtqual.parts.yamcs.yamcs import Place
+from rtqual.parts.yamcs.yamcs import GroundPlace
 from support.flight_link import Program, start
 
 ROOT = Path(__file__).parents[3]
@@ -67,7 +67,7 @@ def test_yamcs_drives_the_flight_program(start: Callable[..., Program], tmp_path
     (tmp_path / "frame").write_bytes(frame)
     program = start(f"--frame={tmp_path}/frame")
     program.connect()
-    place = Place("127.0.0.1", program.port, WEB_PORT)
+    place = GroundPlace("127.0.0.1", program.port, WEB_PORT)
     written = ground(load_mission(ROOT / "docking/missions/docking.toml"), tmp_path / "yamcs", place)
     with yamcs(written.commands):
         said = operated()

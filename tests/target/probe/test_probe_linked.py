@@ -18,7 +18,7 @@ from rtqual.engine.boards.rtos import RtosBoard
 from rtqual.engine.campaign import folder as kept
 from rtqual.engine.candidates import linked
 from rtqual.engine.candidates.tried import try_out
-from rtqual.engine.instruments.probe.output import Output, parse
+from rtqual.engine.instruments.probe.output import ProbeOutput, parse
 from rtqual.protocols.board.system import Rtos
 from support.command import Run
 from support.freertos import FAMILIES, MISSION, begun_otherwise, medians_ns, outcome_of, published_ns
@@ -75,7 +75,7 @@ def printed(image: Image, *words: str) -> str:
     return outcome_of(RtosBoard(prepared(image)), *words).stdout
 
 
-def measured(image: Image, *words: str) -> Output:
+def measured(image: Image, *words: str) -> ProbeOutput:
     return parse(printed(image, *words), "it")
 
 

@@ -14,7 +14,7 @@ import pytest
 from elftools.elf.elffile import ELFFile
 
 from rtqual.engine.initramfs.contents import guest_file
-from rtqual.engine.instruments.probe.output import Benchmark, Output, Status, parse
+from rtqual.engine.instruments.probe.output import Benchmark, ProbeOutput, Status, parse
 from rtqual.parts.studies.catalogue import studies
 from support.built import built
 from support.probe_sources import FAMILIES, LINUX_ONLY, PROBE
@@ -51,7 +51,7 @@ def run(*command: str | Path, under: Sequence[str] = ()) -> subprocess.Completed
     return subprocess.run([*under, *command], capture_output=True, text=True, timeout=60, check=False)
 
 
-def result(*command: str | Path, under: Sequence[str] = ()) -> Output:
+def result(*command: str | Path, under: Sequence[str] = ()) -> ProbeOutput:
     done = run(*command, under=under)
     assert (done.returncode, done.stderr) == (0, "")
     return parse(done.stdout, "stdout")

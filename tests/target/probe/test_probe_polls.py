@@ -12,7 +12,7 @@ from rtqual.engine.candidates import rtos
 from rtqual.engine.candidates.sources import probe_sources
 from rtqual.engine.instruments.probe import families
 from rtqual.engine.instruments.probe.families import ProbeParameters
-from rtqual.engine.instruments.probe.output import Benchmark, Output, Sampled, Status
+from rtqual.engine.instruments.probe.output import Benchmark, ProbeOutput, Sampled, Status
 from rtqual.protocols.board import Outcome
 from rtqual.protocols.board.system import Rtos
 from rtqual.protocols.instrument import Measurement
@@ -109,6 +109,6 @@ def test_what_happens_while_one_is_asleep_disturbs_no_sample() -> None:
     facts = {"cycles": (10**9, "1/s"), "clock step": (1, "ns")}
     woken = Benchmark("wake-up", Status.OK, "", {_SWITCHES: (2, "1")}, [Sampled("latency", "ns", (1,), 0, 0)])
     asleep = Benchmark("asleep", Status.OK, "", {_SWITCHES: (10, "1"), "own share": (1, "%")})
-    series, scalars, problems, _ = families.of_output(Output("s", "wakeup", facts, [woken, asleep]))
+    series, scalars, problems, _ = families.of_output(ProbeOutput("s", "wakeup", facts, [woken, asleep]))
     assert [one.info.name for one in series] == ["latency"] and not problems
     assert scalars[_SWITCHES].value == 2 and scalars["asleep: own share"].value == 1

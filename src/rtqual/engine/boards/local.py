@@ -33,7 +33,7 @@ _GUARDED = ("sh", "-c", 'read -r _ && exec "$@" < /dev/null', "sh")  # begins on
 
 
 @dataclass(frozen=True)
-class Running:
+class RunningKernel:
     """The kernel that this machine runs, or ran. `told` is how records name it: its release and version."""
 
     told: str
@@ -44,13 +44,13 @@ class Running:
         return self.told.partition(" ")[0]
 
 
-def running() -> Running:
+def running() -> RunningKernel:
     return ran(f"{platform.release()} {platform.version()}", realtime=_read("/sys/kernel/realtime") == "1")
 
 
-def ran(told: str, *, realtime: bool = False) -> Running:
+def ran(told: str, *, realtime: bool = False) -> RunningKernel:
     """What a record tells. A PREEMPT_RT kernel says so in its version, older ones with a blank."""
-    return Running(told, realtime or re.search(r"\bPREEMPT[_ ]RT\b", told) is not None)
+    return RunningKernel(told, realtime or re.search(r"\bPREEMPT[_ ]RT\b", told) is not None)
 
 
 class LocalBoard(Board):

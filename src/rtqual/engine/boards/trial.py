@@ -17,14 +17,14 @@ _EXIT_CODE = 2 * _ANSWER + 1  # as isa-debug-exit makes it (QEMU, hw/misc/debuge
 
 
 @dataclass(frozen=True)
-class Trial:
+class BootTrial:
     """`failure` is empty when the guest answered."""
 
     failure: str
     took_s: float
 
 
-def try_guest(options: Sequence[str], timeout_s: float) -> Trial:
+def try_guest(options: Sequence[str], timeout_s: float) -> BootTrial:
     """Boot the guest through QEMU's own BIOS, as a kernel is."""
     started = time.monotonic()
     with scratch() as folder:
@@ -35,7 +35,7 @@ def try_guest(options: Sequence[str], timeout_s: float) -> Trial:
             *("-drive", f"file={disk},format=raw,if=ide", "-device", "isa-debug-exit,iobase=0xf4"),
         ]
         failure = _run(command, timeout_s)
-    return Trial(failure, time.monotonic() - started)
+    return BootTrial(failure, time.monotonic() - started)
 
 
 def _run(command: Sequence[str], timeout_s: float) -> str:

@@ -25,7 +25,7 @@ from rtqual.engine.analysis.figure.model import Conditions, Figure, Group, Inter
 from rtqual.engine.analysis.figure.summary import groups
 from rtqual.engine.analysis.model import Evidence
 from rtqual.engine.analysis.verdict.model import Ground, Outcome
-from rtqual.engine.campaign.folder import Kept
+from rtqual.engine.campaign.folder import KeptCampaign
 from rtqual.protocols.record.schema import Record, Timing, digest
 
 NAME = "digest.json"
@@ -203,14 +203,14 @@ class _Texts:
         return self.places.setdefault(text, len(self.places)) if text else _NONE
 
 
-def write(folder: Path, campaign: Kept, evidence: Evidence) -> None:
+def write(folder: Path, campaign: KeptCampaign, evidence: Evidence) -> None:
     """Leave the digest of a campaign whose campaign.json has a hash; none where it would be larger than can be read."""
     content = content_of(campaign, evidence)
     if campaign.digest and len(content) <= unlinked.MOST_B:
         unlinked.write(folder, NAME, content)
 
 
-def content_of(campaign: Kept, evidence: Evidence) -> bytes:
+def content_of(campaign: KeptCampaign, evidence: Evidence) -> bytes:
     texts = _Texts()
     grouped = groups(campaign.result.records)
     asked = asked_of([campaign.mission])
@@ -291,7 +291,7 @@ def read(folder: Path, campaign: str) -> Digest | None:
         raise damaged(path, error, MEND) from None
 
 
-def in_memory(folder: Path, campaign: Kept, evidence: Evidence) -> Digest:
+def in_memory(folder: Path, campaign: KeptCampaign, evidence: Evidence) -> Digest:
     """The same as if it were written and read."""
     _, _, text = content_of(campaign, evidence).partition(b"\n")
     return Digest(folder / NAME, campaign.digest, Body.model_validate_json(text))

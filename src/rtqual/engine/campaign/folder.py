@@ -38,7 +38,7 @@ from rtqual.engine.analysis.figure.model import Group, LeftOut, LostRun
 from rtqual.engine.campaign import looked
 from rtqual.engine.campaign.annex import Annex, Annexes, all_annexes
 from rtqual.engine.campaign.lost import LOST, Lost, lost_in, place
-from rtqual.engine.campaign.manifest import HASHED, NAME, Campaign, Failure, Unplanned, opened
+from rtqual.engine.campaign.manifest import HASHED, NAME, CampaignFile, Failure, Unplanned, opened
 from rtqual.engine.dialogue.kept import Dialogues
 from rtqual.engine.mission import Mission, load_mission
 from rtqual.engine.mission.load import verify_problems
@@ -81,7 +81,7 @@ class Result:
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptCampaign:
     """A campaign as it ended."""
 
     mission: Mission
@@ -156,7 +156,7 @@ def keep(folder: Path, content: bytes, scale: str, result: Result, *, derived: M
     if result.looked:
         files[looked.NAME] = _write(folder, looked.NAME, looked.written(result.looked) + "\n")
     names = [store.path(record.inputs.key(), record.manifest.repeat).name for record in result.records]
-    campaign = Campaign(
+    campaign = CampaignFile(
         mission_sha256=sha256_of(content),
         scale=scale,
         records=names,
@@ -170,7 +170,7 @@ def keep(folder: Path, content: bytes, scale: str, result: Result, *, derived: M
     return campaign.sha256 or ""
 
 
-def load(folder: Path) -> Kept:
+def load(folder: Path) -> KeptCampaign:
     """A finished campaign from its folder. Raises BadInput that names the file that is missing or damaged."""
     campaign = opened(folder)
     mission = _mission(folder, campaign)
@@ -188,7 +188,7 @@ def load(folder: Path) -> Kept:
         lost=_lost(folder, campaign),
         looked=_looked(folder, campaign),
     )
-    return Kept(mission, campaign.scale, result, campaign.sha256 or "")
+    return KeptCampaign(mission, campaign.scale, result, campaign.sha256 or "")
 
 
 def manifests(folder: Path) -> Iterator[Manifest]:
@@ -225,7 +225,7 @@ def planned_in(folder: Path) -> tuple[Mission, str]:
     return _mission(folder, campaign), campaign.scale
 
 
-def _mission(folder: Path, campaign: Campaign) -> Mission:
+def _mission(folder: Path, campaign: CampaignFile) -> Mission:
     mission = load_mission(unlinked.require(folder, MISSION))
     if mission.sha256 != campaign.mission_sha256:
         raise BadInput(
@@ -272,7 +272,7 @@ def fitting(annex: Annex[_M], found: _M | None, records: Sequence[Record]) -> _M
         return None
 
 
-def _annex(folder: Path, annex: Annex[_M], records: Sequence[Record], campaign: Campaign) -> _M | None:
+def _annex(folder: Path, annex: Annex[_M], records: Sequence[Record], campaign: CampaignFile) -> _M | None:
     found = _beside(folder, annex.file, campaign, annex.model, annex.mend)
     try:
         if found:
@@ -282,7 +282,7 @@ def _annex(folder: Path, annex: Annex[_M], records: Sequence[Record], campaign: 
     return found
 
 
-def _procedures(folder: Path, mission: Mission, campaign: Campaign) -> Procedures | Dialogues | None:
+def _procedures(folder: Path, mission: Mission, campaign: CampaignFile) -> Procedures | Dialogues | None:
     mend = "run `rtqual verify` again"
     if mission.verify and mission.verify.program:
         return _beside(folder, PROCEDURES, campaign, Dialogues, mend)
@@ -294,7 +294,7 @@ def _text(annex: Annex[_M], annexes: Annexes) -> str | None:
     return None if found is None else found.model_dump_json(indent=annex.indent)
 
 
-def _lost(folder: Path, campaign: Campaign) -> dict[str, Lost]:
+def _lost(folder: Path, campaign: CampaignFile) -> dict[str, Lost]:
     named = [PurePosixPath(file) for file in campaign.files or () if PurePosixPath(file).parent.name == LOST]
     for pure_posix_path in named:
         if _content(folder, str(pure_posix_path), campaign) is None:
@@ -302,7 +302,7 @@ def _lost(folder: Path, campaign: Campaign) -> dict[str, Lost]:
     return lost_in(folder, (path.stem for path in named))
 
 
-def _looked(folder: Path, campaign: Campaign) -> Looked:
+def _looked(folder: Path, campaign: CampaignFile) -> Looked:
     if looked.NAME not in (campaign.files or ()):
         return {}
     if (content := _content(folder, looked.NAME, campaign)) is None:
@@ -346,18 +346,18 @@ def _manifest(name: str) -> str:
     return f"{RECORDS}/{name}/{MANIFEST}"
 
 
-def _record(folder: Path, name: str, campaign: Campaign) -> Record:
+def _record(folder: Path, name: str, campaign: CampaignFile) -> Record:
     return _as_kept(folder, name, campaign, read(unlinked.require(folder, f"{RECORDS}/{name}")))
 
 
-def _as_kept(folder: Path, name: str, campaign: Campaign, found: _T) -> _T:
+def _as_kept(folder: Path, name: str, campaign: CampaignFile, found: _T) -> _T:
     """What was read of a record, if it is the one that the campaign has."""
     if campaign.manifests is None or sha256_of(unlinked.read(folder, _manifest(name))) == campaign.manifests.get(name):
         return found
     raise BadInput(f"{folder / RECORDS / name}: not the record that was kept (its hash differs): {_AGAIN}")
 
 
-def _content(folder: Path, name: str, campaign: Campaign | None) -> bytes | None:
+def _content(folder: Path, name: str, campaign: CampaignFile | None) -> bytes | None:
     """A file beside campaign.json as it was kept; None where there is none, or it is another campaign's."""
     files = campaign.files if campaign else None
     if files is not None and name not in files:
@@ -371,7 +371,7 @@ def _content(folder: Path, name: str, campaign: Campaign | None) -> bytes | None
     return content
 
 
-def _beside(folder: Path, name: str, campaign: Campaign | None, model: type[_M], mend: str) -> _M | None:
+def _beside(folder: Path, name: str, campaign: CampaignFile | None, model: type[_M], mend: str) -> _M | None:
     try:
         content = _content(folder, name, campaign)
         return None if content is None else model.model_validate_json(content)
@@ -379,7 +379,7 @@ def _beside(folder: Path, name: str, campaign: Campaign | None, model: type[_M],
         raise damaged(folder / name, error, mend) from None
 
 
-def _config(folder: Path, candidate: str, campaign: Campaign) -> str | None:
+def _config(folder: Path, candidate: str, campaign: CampaignFile) -> str | None:
     try:
         content = _content(folder, f"{CONFIGS}/{candidate}.config", campaign)
         return None if content is None else content.decode()

@@ -51,7 +51,7 @@ class Sealed(BaseModel):
     sha256: str
 
 
-class Campaign(BaseModel):
+class CampaignFile(BaseModel):
     """The file as it stands."""
 
     model_config = ConfigDict(extra="forbid")
@@ -70,7 +70,7 @@ class Campaign(BaseModel):
         return self.model_copy(update={"sha256": _own_hash(json.loads(self.model_dump_json()))})
 
 
-def opened(folder: Path) -> Campaign:
+def opened(folder: Path) -> CampaignFile:
     """A folder's. Raises BadInput where there is none, or it is not as it was written."""
     path = folder / NAME
     try:
@@ -78,7 +78,7 @@ def opened(folder: Path) -> Campaign:
         version = value.get("schema_version") if isinstance(value, dict) else None
         if isinstance(version, int) and version > VERSION:
             raise NewerVersion(f"{path}: version {version} is newer than this rtqual reads ({VERSION}): upgrade rtqual")
-        campaign = Campaign.model_validate(value)
+        campaign = CampaignFile.model_validate(value)
         hashed = campaign.schema_version >= HASHED or campaign.sha256
         if hashed and (campaign.manifests is None or _own_hash(value) != campaign.sha256):
             raise BadInput(f"{path}: was changed after the campaign (its hash differs): run the campaign again")

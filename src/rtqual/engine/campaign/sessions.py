@@ -16,7 +16,7 @@ from rtqual.engine.boards.local import processor
 from rtqual.engine.campaign.annex import Annex
 
 
-class Session(BaseModel):
+class CampaignSession(BaseModel):
     """A call of rtqual that ran something."""
 
     model_config = ConfigDict(extra="forbid")
@@ -32,7 +32,7 @@ class Sessions(BaseModel):
     """All of them, in their order."""
 
     model_config = ConfigDict(extra="forbid")
-    sessions: tuple[Session, ...] = ()
+    sessions: tuple[CampaignSession, ...] = ()
 
 
 SESSIONS = Annex(file="sessions.json", model=Sessions, mend="choose another folder with --out", indent=1)
@@ -40,7 +40,7 @@ SESSIONS = Annex(file="sessions.json", model=Sessions, mend="choose another fold
 
 def begin(folder: Path) -> None:
     """Something is about to run. Raises BadInput where what is noted of earlier calls is damaged."""
-    session = Session(
+    session = CampaignSession(
         began=_now(), by=user_at_host(), system=platform.platform(), processor=processor(), rtqual=__version__
     )
     _write(folder, (*sessions_in(folder).sessions, session))
@@ -66,6 +66,6 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def _write(folder: Path, sessions: tuple[Session, ...]) -> None:
+def _write(folder: Path, sessions: tuple[CampaignSession, ...]) -> None:
     folder.mkdir(parents=True, exist_ok=True)  # a campaign's first file
     unlinked.write(folder, SESSIONS.file, (Sessions(sessions=sessions).model_dump_json(indent=1) + "\n").encode())

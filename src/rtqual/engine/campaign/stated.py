@@ -9,14 +9,14 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from rtqual.engine.boards.local import Running, kernel_config, ran, running
+from rtqual.engine.boards.local import RunningKernel, kernel_config, ran, running
 from rtqual.engine.mission import Candidate
 from rtqual.protocols.record.schema import Inputs
 
 _KERNEL = "kernel"  # the artefact of this machine's records that tells it
 
 
-def is_stated(candidate: Candidate, kernel: Running) -> bool:
+def is_stated(candidate: Candidate, kernel: RunningKernel) -> bool:
     """Whether a kernel is the one that a candidate states; any is, where it states none."""
     return candidate.release in (None, kernel.release) and candidate.preempt_rt in (None, kernel.preempt_rt)
 

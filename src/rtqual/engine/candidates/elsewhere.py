@@ -32,7 +32,7 @@ _MOST_IMAGE_B, _MOST_CONFIG_B = 1 << 28, 1 << 22
 
 
 @dataclass(frozen=True)
-class Built:
+class FoundKernel:
     """Without a configuration or a release where these are read in the image."""
 
     image: Path
@@ -44,26 +44,26 @@ class Built:
         return self.image.suffix == ".deb"
 
 
-def locate(kernel: Path, architecture: str, config: Path | None = None) -> Built:
+def locate(kernel: Path, architecture: str, config: Path | None = None) -> FoundKernel:
     """Look at names alone. Raises BadInput that says what is to be there."""
     place = kernel.expanduser()
     if place.is_file():
-        return Built(place, config)
+        return FoundKernel(place, config)
     trees = [tree for tree in (place, *sorted(place.glob("build/linux-*"))) if (tree / IMAGES[architecture]).is_file()]
     if len(trees) > 1:
         raise BadInput(f"{place}: holds kernels in {trees[0].name} and {trees[1].name}: name the folder of one")
     if trees:
-        return Built(trees[0] / IMAGES[architecture], config or trees[0] / CONFIG, trees[0] / RELEASE)
+        return FoundKernel(trees[0] / IMAGES[architecture], config or trees[0] / CONFIG, trees[0] / RELEASE)
     for name in _DEPLOYED[architecture]:
         if (place / name).is_file():
-            return Built(place / name, config)
+            return FoundKernel(place / name, config)
     looked_for = ", ".join((IMAGES[architecture], f"build/linux-*/{IMAGES[architecture]}", *_DEPLOYED[architecture]))
     raise BadInput(
         f"there is no kernel for {architecture} at {place}: no .deb, no image, and no folder with {looked_for}"
     )
 
 
-def read(built: Built) -> tuple[bytes, bytes, str]:
+def read(built: FoundKernel) -> tuple[bytes, bytes, str]:
     """Image, configuration and release. Raises OSError, and BadInput where the image does not tell what is missing."""
     image = named.read(built.image)
     said = named.read(built.release).strip() if built.release else release_in(image)

@@ -13,7 +13,7 @@ from pathlib import Path
 from rtqual.base.apt import Package, fields_of, unpacked
 from rtqual.base.cache import cache_dir, kept
 from rtqual.base.errors import BadInput
-from rtqual.engine.candidates.elsewhere import Built, locate, read
+from rtqual.engine.candidates.elsewhere import FoundKernel, locate, read
 from rtqual.engine.candidates.ready import image_of, make_ready
 from rtqual.engine.initramfs.contents import needed
 from rtqual.engine.mission import Candidate
@@ -44,7 +44,7 @@ def prepare(candidate: Candidate, *, tools: Sequence[Package], programs: Collect
     )
 
 
-def located(candidate: Candidate) -> Built:
+def located(candidate: Candidate) -> FoundKernel:
     """Where it lies. Raises BadInput where it does not."""
     wanted = candidate.built
     assert wanted is not None, "a kernel that was built"  # noqa: S101
@@ -72,7 +72,7 @@ def kernel_at(candidate: Candidate) -> Package:
         raise BadInput(f"candidate {candidate.name}: {error}") from None
 
 
-def _kept(name: str, built: Built) -> Package:
+def _kept(name: str, built: FoundKernel) -> Package:
     image, config, release = read(built)
     contents = (image, config, release.encode())
     sha256 = hashlib.sha256(b"".join(b"%d\n%s" % (len(content), content) for content in contents)).hexdigest()

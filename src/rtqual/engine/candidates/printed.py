@@ -30,7 +30,7 @@ class Operations(Protocol):
 
 
 @dataclass(frozen=True)
-class Printed:
+class PrintedSystems:
     """What a part knows of such systems."""
 
     systems: Callable[[], Mapping[str, Any]]  # by the names that missions give
@@ -40,12 +40,12 @@ class Printed:
     operations: Callable[[str], tuple[Operations, ...]]  # of a family of the probe
 
 
-def printed() -> tuple[Printed, ...]:
+def printed() -> tuple[PrintedSystems, ...]:
     """Return those that parts bring."""
-    found: tuple[Printed, ...] = part.brought("printed")
+    found: tuple[PrintedSystems, ...] = part.brought("printed")
     return found
 
 
-def systems() -> dict[str, Printed]:
+def systems() -> dict[str, PrintedSystems]:
     """Return all such systems, by their names."""
     return {name: table for table in printed() for name in table.systems()}

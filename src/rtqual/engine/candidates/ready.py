@@ -11,7 +11,7 @@ from rtqual.base.architecture import Architecture
 from rtqual.base.errors import BadInput
 from rtqual.engine.initramfs import contents
 from rtqual.engine.initramfs.overlay import overlaid
-from rtqual.protocols.board.system import Held, Kernel
+from rtqual.protocols.board.system import HeldPackage, Kernel
 
 
 def image_of(name: str, package: Package) -> tuple[Path, str]:
@@ -55,9 +55,11 @@ def make_ready(
         facts={**_module_counts(package.tree, release), **(facts or {})},
         carried=extra or {},
         packages=(
-            Held(package.name, package.version, "" if package.name == f"linux-{name}" else debian, package.sha256),
-            Held("rtqual", __version__),
-            *(Held(tool.name, tool.version, debian, tool.sha256) for tool in tools),
+            HeldPackage(
+                package.name, package.version, "" if package.name == f"linux-{name}" else debian, package.sha256
+            ),
+            HeldPackage("rtqual", __version__),
+            *(HeldPackage(tool.name, tool.version, debian, tool.sha256) for tool in tools),
         ),
     )
 

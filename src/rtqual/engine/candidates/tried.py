@@ -3,7 +3,7 @@
 
 from rtqual.base.errors import BadInput, RunFailed, SystemDied
 from rtqual.base.words import clean
-from rtqual.engine.instruments.probe.output import Output, Status, parse
+from rtqual.engine.instruments.probe.output import ProbeOutput, Status, parse
 from rtqual.protocols.board import Board, Command, Job
 from rtqual.protocols.board.system import Rtos
 
@@ -39,7 +39,7 @@ def _why_not(rtos: Rtos, board: Board) -> str:
     return _lie(rtos, output)
 
 
-def _lie(rtos: Rtos, output: Output) -> str:
+def _lie(rtos: Rtos, output: ProbeOutput) -> str:
     if output.system != rtos.system:
         return f"says that it is {output.system}, and its mark says {rtos.system}: RTQUAL_MARK says both"
     first = next(iter(output.benchmarks), None)

@@ -15,7 +15,7 @@ from rtqual.engine.dictionary.octets import crc16
 from rtqual.engine.mission.explain import suggest
 from rtqual.engine.mission.language import Framing, Meaning, Spoken
 from rtqual.engine.mission.verify import Verify
-from rtqual.protocols.dictionary import Dictionary, Encoded, Refused, Report
+from rtqual.protocols.dictionary import AnyDictionary, Encoded, Refused, Report
 from rtqual.protocols.part import Keyed, keyed, rows
 
 MOST_OCTETS = 64 << 20  # of all files of a dictionary
@@ -31,7 +31,7 @@ class Language:
     """`files`: the dictionary's, by their places below its entries' numbers, as "0-packets.toml" or "1/ccf.dat"."""
 
     verify: Verify
-    dictionary: Dictionary
+    dictionary: AnyDictionary
     files: Mapping[str, bytes]
 
     @property
@@ -132,7 +132,7 @@ def spoken(verify: Verify, files: Mapping[str, bytes]) -> Language:
         entries = sorted({name.partition("/")[0] for name in files}, key=lambda name: int(name.partition("-")[0]))
         paths = [place / entry for entry in entries]
         try:
-            dictionary: Dictionary = read(paths, table.names, table.root)
+            dictionary: AnyDictionary = read(paths, table.names, table.root)
         except BadInput as error:
             raise BadInput(_by_name(str(error), dict(zip(map(str, paths), table.files, strict=False)))) from None
     language = Language(verify, dictionary, files)

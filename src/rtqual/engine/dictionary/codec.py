@@ -8,7 +8,15 @@ from typing import Any, TypeAlias
 
 from rtqual.base.errors import BadInput
 from rtqual.engine.dictionary import octets
-from rtqual.engine.dictionary.definition import TELECOMMAND, TIME_OCTETS, WHOLE, Command, Definition, Field, Report
+from rtqual.engine.dictionary.definition import (
+    TELECOMMAND,
+    TIME_OCTETS,
+    WHOLE,
+    CommandDefinition,
+    Definition,
+    PacketField,
+    ReportDefinition,
+)
 
 ACCEPT, START, PROGRESS, COMPLETE = 1, 2, 4, 8
 ALL = ACCEPT | START | PROGRESS | COMPLETE
@@ -84,7 +92,7 @@ def request_of(packet: bytes) -> bytes:
 
 
 def _data(
-    definition: Definition, command: Command, arguments: dict[str, Value], entries: Sequence[Entry] | None
+    definition: Definition, command: CommandDefinition, arguments: dict[str, Value], entries: Sequence[Entry] | None
 ) -> bytes:
     data = bytes(command.fixed)
     data += b"".join(
@@ -109,12 +117,12 @@ def _data(
     return data
 
 
-def _none_left(command: Command, left: Mapping[str, Value]) -> None:
+def _none_left(command: CommandDefinition, left: Mapping[str, Value]) -> None:
     if left:
         raise BadInput(f"{command.name} has no argument {next(iter(left))}")
 
 
-def _octets(definition: Definition, command: Command, field: Field, value: Value | None) -> bytes:
+def _octets(definition: Definition, command: CommandDefinition, field: PacketField, value: Value | None) -> bytes:
     if value is None:
         raise BadInput(f"{command.name} needs the argument {field.name}")
     if field.kind == TELECOMMAND:
@@ -158,7 +166,7 @@ def telemetry(definition: Definition, packet: bytes) -> Telemetry:
     raise BadInput(f"there is no report {service}.{subtype}")
 
 
-def _fields(definition: Definition, report: Report, data: bytes) -> dict[str, Any]:
+def _fields(definition: Definition, report: ReportDefinition, data: bytes) -> dict[str, Any]:
     values, at = _row(definition, report, report.fields, data, 0)
     if report.entries:
         count, at = data[at] if at < len(data) else 0, at + 1
@@ -173,7 +181,7 @@ def _fields(definition: Definition, report: Report, data: bytes) -> dict[str, An
 
 
 def _row(
-    definition: Definition, report: Report, fields: Sequence[Field], data: bytes, at: int
+    definition: Definition, report: ReportDefinition, fields: Sequence[PacketField], data: bytes, at: int
 ) -> tuple[dict[str, Any], int]:
     values: dict[str, Any] = {}
     for field in fields:
@@ -185,7 +193,7 @@ def _row(
     return values, at
 
 
-def _value(definition: Definition, field: Field, raw: bytes) -> Any:
+def _value(definition: Definition, field: PacketField, raw: bytes) -> Any:
     if field.kind in (TELECOMMAND, "request"):
         return bytes(raw)
     if field.kind == "time":

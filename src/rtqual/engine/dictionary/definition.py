@@ -24,7 +24,7 @@ _OTHER = {"f32": 4, "time": TIME_OCTETS, "request": REQUEST_OCTETS, "failure": 2
 
 
 @dataclass(frozen=True)
-class Field:
+class PacketField:
     """`kind`: a type of the definition. `least`, `most`: of an argument; a report's fields are not judged."""
 
     name: str
@@ -35,25 +35,25 @@ class Field:
 
 
 @dataclass(frozen=True)
-class Command:
+class CommandDefinition:
     name: str
     service: int
     subtype: int
     fixed: tuple[int, ...]  # octets that tell functions of one type apart
-    arguments: tuple[Field, ...]
-    entries: tuple[Field, ...]  # after the arguments: how many (8 bits), then so many of these
+    arguments: tuple[PacketField, ...]
+    entries: tuple[PacketField, ...]  # after the arguments: how many (8 bits), then so many of these
     refused: Mapping[str, str]  # mode -> failure
     doc: str
 
 
 @dataclass(frozen=True)
-class Report:
+class ReportDefinition:
     name: str
     service: int
     subtype: int
     id: int | None  # its first octet, which tells reports of one type apart
-    fields: tuple[Field, ...]
-    entries: tuple[Field, ...]
+    fields: tuple[PacketField, ...]
+    entries: tuple[PacketField, ...]
 
 
 @dataclass(frozen=True)
@@ -100,8 +100,8 @@ class Definition:
     failures: Mapping[str, int]
     failure_docs: Mapping[str, str]
     enums: Mapping[str, Mapping[str, int]]
-    commands: Mapping[str, Command]
-    reports: Mapping[str, Report]
+    commands: Mapping[str, CommandDefinition]
+    reports: Mapping[str, ReportDefinition]
     events: Mapping[str, Event]
     parameters: Mapping[str, Parameter]
     monitors: Mapping[str, Monitor]
@@ -180,8 +180,8 @@ def _alone(keyed: Iterable[tuple[object, str]]) -> None:
             raise ValueError(f"{name} and {seen[key]} cannot be told apart")
 
 
-def _fields(owner: str, rows: Iterable[list[Any]], enums: Mapping[str, Mapping[str, int]]) -> tuple[Field, ...]:
-    found: list[Field] = []
+def _fields(owner: str, rows: Iterable[list[Any]], enums: Mapping[str, Mapping[str, int]]) -> tuple[PacketField, ...]:
+    found: list[PacketField] = []
     for name, kind, *rest in rows:
         if kind in WHOLE:
             octets, least, most = WHOLE[kind]
@@ -194,24 +194,24 @@ def _fields(owner: str, rows: Iterable[list[Any]], enums: Mapping[str, Mapping[s
         else:
             raise ValueError(f"{owner}: {name}: there is no type {kind}")
         if len(rest) == 1:
-            found += [Field(f"{name}_{number}", kind, octets, least, most) for number in range(rest[0])]
+            found += [PacketField(f"{name}_{number}", kind, octets, least, most) for number in range(rest[0])]
         else:
             low, high = rest or (least, most)
             if not least <= low <= high <= most:
                 raise ValueError(f"{owner}: {name}: {low} to {high} is no range of {kind}")
-            found.append(Field(name, kind, octets, low, high))
+            found.append(PacketField(name, kind, octets, low, high))
     _alone((field.name, str(number)) for number, field in enumerate(found))
     return tuple(found)
 
 
 def _command(
     name: str, row: Mapping[str, Any], enums: Mapping[str, Mapping[str, int]], failures: Mapping[str, int]
-) -> Command:
+) -> CommandDefinition:
     service, subtype = row["type"]
     refused = row.get("refused", {})
     if set(refused) - set(enums["mode"]) or set(refused.values()) - set(failures):
         raise ValueError(f"{name}: refused names a mode or a failure that there is not")
-    return Command(
+    return CommandDefinition(
         name=name,
         service=service,
         subtype=subtype,
@@ -223,10 +223,10 @@ def _command(
     )
 
 
-def _report(name: str, row: Mapping[str, Any], enums: Mapping[str, Mapping[str, int]]) -> Report:
+def _report(name: str, row: Mapping[str, Any], enums: Mapping[str, Mapping[str, int]]) -> ReportDefinition:
     service, subtype = row["type"]
     fields, entries = _fields(name, row.get("fields", ()), enums), _fields(name, row.get("list", ()), enums)
-    return Report(name, service, subtype, row.get("id"), fields, entries)
+    return ReportDefinition(name, service, subtype, row.get("id"), fields, entries)
 
 
 def _parameter(name: str, row: Mapping[str, Any]) -> Parameter:

@@ -16,7 +16,7 @@ _SET = re.compile(r"^CONFIG_(\w+)=([ym])$", re.MULTILINE | re.ASCII)
 _SHOWN = 4  # symbols of a long list worth printing
 
 
-class Rule(BaseModel):
+class NeedRule(BaseModel):
     """One of the symbols must be on."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -47,10 +47,10 @@ Known = str | Mapping[str, NeedCheck] | None  # of a kernel: its configuration, 
 
 
 @cache
-def rules() -> Mapping[str, tuple[Rule, ...]]:
+def rules() -> Mapping[str, tuple[NeedRule, ...]]:
     """The rules of every need rtqual knows."""
     text = Path(__file__).with_name("needs.toml").read_text()
-    return TypeAdapter(dict[str, tuple[Rule, ...]]).validate_python(tomllib.loads(text))
+    return TypeAdapter(dict[str, tuple[NeedRule, ...]]).validate_python(tomllib.loads(text))
 
 
 def check_needs(needs: Iterable[str], config: str) -> list[NeedCheck]:

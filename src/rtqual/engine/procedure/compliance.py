@@ -12,7 +12,7 @@ from rtqual.engine.procedure.judging import Judgement
 from rtqual.protocols.record.schema import Timing
 
 
-class Result(StrEnum):
+class RunResult(StrEnum):
     """Of a run. Without evidence nobody knows: the log is not whole, or what measured was not as it should be."""
 
     PASSED = "passed"
@@ -21,7 +21,7 @@ class Result(StrEnum):
 
 
 @dataclass(frozen=True)
-class Run:
+class PlayedRun:
     """A procedure once played. `record`: the hash of what it left."""
 
     procedure: str
@@ -36,14 +36,14 @@ class Run:
     guest_of: str = ""  # a hypervisor; empty: the board is a computer
 
     @property
-    def result(self) -> Result:
+    def result(self) -> RunResult:
         if self.judgement.unsound or self.problems:
-            return Result.UNKNOWN
-        return Result.PASSED if self.judgement.passed else Result.FAILED
+            return RunResult.UNKNOWN
+        return RunResult.PASSED if self.judgement.passed else RunResult.FAILED
 
     @property
     def passed(self) -> bool:
-        return self.result is Result.PASSED
+        return self.result is RunResult.PASSED
 
     @property
     def why(self) -> str:
@@ -57,12 +57,12 @@ class Compliance(StrEnum):
 
 
 @dataclass(frozen=True)
-class Row:
+class ControlRow:
     """A line of the verification control document."""
 
     requirement: SystemRequirement
     procedures: tuple[str, ...]  # all that name it
-    runs: tuple[Run, ...]
+    runs: tuple[PlayedRun, ...]
     compliance: Compliance
     why: str  # of what is not compliant, or open
     closed: str  # close-out
@@ -71,10 +71,10 @@ class Row:
 def control(
     requirements: Sequence[SystemRequirement],
     procedures: Sequence[Described[Timed]],
-    runs: Sequence[Run],
+    runs: Sequence[PlayedRun],
     failures: Mapping[str, str],
     lost: Mapping[str, str],
-) -> tuple[Row, ...]:
+) -> tuple[ControlRow, ...]:
     """A row a requirement. `failures`: procedures that gave no record, and why; `lost`: those of which a run gave none
     before it was played again."""
     return tuple(
@@ -86,14 +86,14 @@ def control(
 def _row(
     requirement: SystemRequirement,
     names: Sequence[str],
-    runs: Sequence[Run],
+    runs: Sequence[PlayedRun],
     failures: Mapping[str, str],
     lost: Mapping[str, str],
-) -> Row:
+) -> ControlRow:
     own = tuple(run for run in runs if run.procedure in names)
     missing = [name for name in names if not any(run.procedure == name for run in own)]
-    failed = next((run for run in own if run.result is Result.FAILED), None)
-    unknown = next((run for run in own if run.result is Result.UNKNOWN), None)
+    failed = next((run for run in own if run.result is RunResult.FAILED), None)
+    unknown = next((run for run in own if run.result is RunResult.UNKNOWN), None)
     if failed:
         compliance, why = Compliance.NO, f"{failed.procedure}: {failed.why}"
     elif not names:
@@ -108,10 +108,10 @@ def _row(
         compliance, why = Compliance.OPEN, f"{again}: {lost[again]}"
     else:
         compliance, why = Compliance.YES, ""
-    return Row(requirement, tuple(names), own, compliance, why, _closed(compliance, own))
+    return ControlRow(requirement, tuple(names), own, compliance, why, _closed(compliance, own))
 
 
-def _closed(compliance: Compliance, runs: Sequence[Run]) -> str:
+def _closed(compliance: Compliance, runs: Sequence[PlayedRun]) -> str:
     """Time that counts instructions is no time, and an emulator in real time is late when its host is: what they show
     closes nothing."""
     if compliance is not Compliance.YES:

@@ -9,7 +9,7 @@ from rtqual.engine.dictionary.definition import Definition
 from rtqual.engine.procedure.log import Entry, Unsound, What, read_log
 from rtqual.engine.procedure.model import Procedure
 from rtqual.engine.procedure.script import Line, compiled
-from rtqual.engine.procedure.sound import ANSWERS, Got, reports
+from rtqual.engine.procedure.sound import ANSWERS, Arrival, reports
 
 _NS_PER_US = 1000
 ACCEPTED, COMPLETED, POSE_AGE = "accepted", "completed", "pose age"
@@ -39,7 +39,7 @@ class Figures:
 
 
 @dataclass(frozen=True)
-class Answer:
+class AnswerTime:
     """`name`: as "accepted PING"; when its telecommand was sent and when it came, in ns since the link is there."""
 
     name: str
@@ -47,26 +47,26 @@ class Answer:
     at_ns: int
 
 
-def answers(procedure: Procedure, log: str, definition: Definition) -> list[Answer]:
+def answers(procedure: Procedure, log: str, definition: Definition) -> list[AnswerTime]:
     """The first of each kind to each sound telecommand, in the order in which they came. Raises Unsound."""
     lines = compiled(procedure, definition)
     entries = read_log(log, lines)
     return _answers(lines, entries, reports(entries, definition)[0])
 
 
-def _answers(lines: Sequence[Line], entries: Iterable[Entry], got: Iterable[Got]) -> list[Answer]:
+def _answers(lines: Sequence[Line], entries: Iterable[Entry], got: Iterable[Arrival]) -> list[AnswerTime]:
     sent: dict[bytes, tuple[int, str]] = {}
     for entry in entries:
         if entry.what is What.SENT and lines[entry.line].sound:
             sent[entry.octets[:4]] = entry.at_ns, lines[entry.line].command
-    found: dict[tuple[bytes, str], Answer] = {}
+    found: dict[tuple[bytes, str], AnswerTime] = {}
     for arrival in got:
         report = arrival.report
         what = {1: ACCEPTED, 7: COMPLETED}.get(report.subtype)
         if what and report.service == ANSWERS and report.request in sent:
             assert report.request is not None  # noqa: S101 - it is a key
             since_ns, command = sent[report.request]
-            found.setdefault((report.request, what), Answer(f"{what} {command}", since_ns, arrival.at_ns))
+            found.setdefault((report.request, what), AnswerTime(f"{what} {command}", since_ns, arrival.at_ns))
     return list(found.values())
 
 

@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from typing import Self
 
-from rtqual.engine.dictionary.definition import Field
+from rtqual.engine.dictionary.definition import PacketField
 
 NAME = r"[A-Za-z0-9._-]{1,32}"
 _LINE = re.compile(
@@ -16,7 +16,10 @@ _LINE = re.compile(
 )
 TEXT = "text"
 # That a procedure may ask for.
-FIELDS = (Field("name", TEXT, 0), *(Field(name, "u32", 4) for name in ("octets", "packets", "lost", "asked")))
+FIELDS = (
+    PacketField("name", TEXT, 0),
+    *(PacketField(name, "u32", 4) for name in ("octets", "packets", "lost", "asked")),
+)
 CONDITIONS = {  # CCSDS 727.0-B-5, table 5-5
     1: "nobody acknowledged its end", 4: "it is too large", 5: "its checksum is wrong", 6: "its size is wrong",
     7: "what was asked for again never came", 8: "it stopped", 11: "its checksum is of an unknown kind",

@@ -27,7 +27,7 @@ from rtqual.engine.procedure.judging import (
 from rtqual.engine.procedure.log import Entry, Unsound, What, read_log
 from rtqual.engine.procedure.model import Expect, Match, Procedure, Step
 from rtqual.engine.procedure.script import CLOSING, CLOSING_NS, Line, compiled
-from rtqual.engine.procedure.sound import ANSWERS, EVENTS, REFUSALS, SEVERE, Got, conduct, reports
+from rtqual.engine.procedure.sound import ANSWERS, EVENTS, REFUSALS, SEVERE, Arrival, conduct, reports
 
 ACCEPT_NS, COMPLETE_NS = 100 * 10**6, 10**9  # what a telecommand has where its step does not say
 _ACCEPTANCE, _END = ({"1.1", "1.2"}, {"1.2", "1.4", "1.7", "1.8"})
@@ -108,11 +108,11 @@ def _request(anchor: Anchor[Line]) -> bytes:
 class _Meets:
     """Whether a report is one that is meant."""
 
-    def __init__(self, definition: Definition, got: Sequence[Got]) -> None:
+    def __init__(self, definition: Definition, got: Sequence[Arrival]) -> None:
         self._definition, self._got = definition, got
         self._places = [arrival.place for arrival in got]
-        self._before: dict[int, Got] = {}  # by place: the report of the same name before
-        last: dict[str, Got] = {}
+        self._before: dict[int, Arrival] = {}  # by place: the report of the same name before
+        last: dict[str, Arrival] = {}
         for arrival in got:
             if arrival.report.name in last:
                 self._before[arrival.place] = last[arrival.report.name]
@@ -126,7 +126,7 @@ class _Meets:
             if self.match(due.expect, due.anchor, self._got[number]):
                 yield number
 
-    def kind(self, match: Match, anchor: Anchor[Line], got: Got) -> bool:
+    def kind(self, match: Match, anchor: Anchor[Line], got: Arrival) -> bool:
         """All but the values."""
         report = got.report
         return (
@@ -144,14 +144,14 @@ class _Meets:
             return did_not_come(due.expect)
         return did_not_come(due.expect, came.at_ns - due.anchor.at_ns, came.report.fields)
 
-    def match(self, match: Match, anchor: Anchor[Line], got: Got) -> bool:
+    def match(self, match: Match, anchor: Anchor[Line], got: Arrival) -> bool:
         return self.kind(match, anchor, got) and all(self._value(match, got, *pair) for pair in match.values.items())
 
     def file(self, match: Match, file: File) -> bool:
         values = match.values.items()
         return not file.wrong and all(self._is(match, name, getattr(file, name), item, None) for name, item in values)
 
-    def _value(self, match: Match, got: Got, name: str, wanted: Any) -> bool:
+    def _value(self, match: Match, got: Arrival, name: str, wanted: Any) -> bool:
         rows: list[Mapping[str, Any]] = [got.report.fields, *got.report.fields.get("entries", ())]
         before = self._before.get(got.place)
         earlier = before.report.fields.get(name) if before else None
@@ -200,14 +200,14 @@ def _links(due: Sequence[_Due], entries: Sequence[Entry], meets: _Meets) -> tupl
     return checks, [entry for at, entry in losses if not any(place < at and entry.at_ns <= to for place, to in times)]
 
 
-def _check(due: _Due, got: Got | None, meets: _Meets) -> Check:
+def _check(due: _Due, got: Arrival | None, meets: _Meets) -> Check:
     return due.anchor.check(
         due.expect, got.at_ns - due.anchor.at_ns if got else None, "" if got else meets.why_not(due)
     )
 
 
 def _forbidden(
-    steps: Sequence[Step], anchors: Sequence[Anchor[Line]], unclaimed: Sequence[Got], meets: _Meets
+    steps: Sequence[Step], anchors: Sequence[Anchor[Line]], unclaimed: Sequence[Arrival], meets: _Meets
 ) -> Iterator[Check]:
     for step, anchor in zip(steps, anchors, strict=True):
         for forbid in step.forbid:
@@ -215,7 +215,7 @@ def _forbidden(
             yield anchor.check_absent(forbid, (got.at_ns for got in matching))
 
 
-def _unasked(procedure: Procedure, unclaimed: Sequence[Got]) -> Iterator[str]:
+def _unasked(procedure: Procedure, unclaimed: Sequence[Arrival]) -> Iterator[str]:
     """Refusals, and events that matter."""
     for got in unclaimed:
         report = got.report

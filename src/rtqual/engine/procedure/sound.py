@@ -18,7 +18,7 @@ SEVERE = 3  # and above: medium, high
 
 
 @dataclass(frozen=True)
-class Got:
+class Arrival:
     """A report in a log. `place`: of its entry."""
 
     place: int
@@ -30,27 +30,27 @@ class Got:
         return f"{self.report.service}.{self.report.subtype}"
 
 
-def reports(entries: Sequence[Entry], definition: Definition) -> tuple[list[Got], list[str]]:
+def reports(entries: Sequence[Entry], definition: Definition) -> tuple[list[Arrival], list[str]]:
     """The reports that are sound, and what is wrong with others."""
-    found: list[Got] = []
+    found: list[Arrival] = []
     wrong: list[str] = []
     for place, entry in enumerate(entries):
         if entry.what is What.RECEIVED:
             try:
-                found.append(Got(place, entry.at_ns, telemetry(definition, entry.octets)))
+                found.append(Arrival(place, entry.at_ns, telemetry(definition, entry.octets)))
             except (BadInput, ValueError) as error:
                 wrong.append(f"at {entry.at_ns} ns came {error}")
     return found, wrong
 
 
-def conduct(entries: Sequence[Entry], got: Sequence[Got]) -> Iterator[str]:
+def conduct(entries: Sequence[Entry], got: Sequence[Arrival]) -> Iterator[str]:
     """What is wrong with the order and number of packets."""
     yield from _gaps(entries, got)
     yield from _answers(entries, got)
     yield from _files(entries)
 
 
-def _gaps(entries: Sequence[Entry], got: Sequence[Got]) -> Iterator[str]:
+def _gaps(entries: Sequence[Entry], got: Sequence[Arrival]) -> Iterator[str]:
     """Telemetry counts its packets; only a link that goes may take some with it."""
     of = {arrival.place: arrival for arrival in got}
     before: int | None = None
@@ -64,7 +64,7 @@ def _gaps(entries: Sequence[Entry], got: Sequence[Got]) -> Iterator[str]:
             before = count
 
 
-def _answers(entries: Sequence[Entry], got: Sequence[Got]) -> Iterator[str]:
+def _answers(entries: Sequence[Entry], got: Sequence[Arrival]) -> Iterator[str]:
     """The life of each telecommand. A packet that was sent twice has two."""
     of = {arrival.place: arrival for arrival in got if arrival.report.service == ANSWERS}
     sent: Counter[bytes] = Counter()

@@ -6,7 +6,7 @@ import struct
 from collections.abc import Iterator
 from math import inf
 
-from rtqual.engine.dictionary.definition import WHOLE, Definition, Field
+from rtqual.engine.dictionary.definition import WHOLE, Definition, PacketField
 from rtqual.engine.mission.explain import Problem, suggest
 from rtqual.engine.procedure.described import Bounds, Wanted
 from rtqual.engine.procedure.files import FIELDS, NAME, TEXT
@@ -63,7 +63,7 @@ def _of_match(match: Match, definition: Definition, *, answers: bool) -> Iterato
             yield "values", f"{name}: {why[0]}"
 
 
-def _why_not(wanted: Wanted, field: Field, event: str, definition: Definition) -> str:
+def _why_not(wanted: Wanted, field: PacketField, event: str, definition: Definition) -> str:
     """Why such a field never has this value, which would be expected, or forbidden, in vain; empty where it may."""
     labels = definition.labels(field.kind, field.name, event)
     if isinstance(wanted, str) and labels:
@@ -79,7 +79,7 @@ def _why_not(wanted: Wanted, field: Field, event: str, definition: Definition) -
     return _why_no_number(wanted, field)
 
 
-def _why_no_number(wanted: float | Bounds, field: Field) -> str:
+def _why_no_number(wanted: float | Bounds, field: PacketField) -> str:
     _, least, most = _WHOLE.get(field.kind, (0, -inf, inf))
     whole = f": whole numbers, {least:,} to {most:,}" if field.kind in _WHOLE else ""
     if isinstance(wanted, Bounds):

@@ -7,7 +7,7 @@ from cyclopts import App, Parameter
 from rtqual.base.built import version
 from rtqual.base.errors import BadInput
 from rtqual.face.commands.app import STDOUT
-from rtqual.protocols.part import Command, rows
+from rtqual.protocols.part import CommandOfPart, rows
 
 _EXAMPLES = (
     "init mine.toml                 write a mission",
@@ -19,11 +19,11 @@ _MORE = "`rtqual help COMMAND` says what a command takes."
 _EXIT_CODES = "Exit codes: 0 done, 1 a check did not hold, 2 bad input, 3 a run failed."
 
 
-def commands() -> tuple[Command, ...]:
+def commands() -> tuple[CommandOfPart, ...]:
     """Return those that parts bring, in the order of the help. Raises BadInput where two have a name."""
-    found: dict[str, Command] = {}
+    found: dict[str, CommandOfPart] = {}
     for part, row in rows("commands"):
-        assert isinstance(row, Command), "as the field of Part says"  # noqa: S101
+        assert isinstance(row, CommandOfPart), "as the field of Part says"  # noqa: S101
         if row.name in found:
             raise BadInput(
                 f"the part '{part.name}' brings the command '{row.name}', which is there already: remove one"

@@ -16,7 +16,7 @@ from rtqual.face.commands.app import LITERAL, STDERR, tell
 from rtqual.protocols.part import keyed
 
 if TYPE_CHECKING:
-    from rtqual.stages.init import Kind
+    from rtqual.stages.init import MissionTemplate
 
 Said = TypeVar("Said")
 Meant = TypeVar("Meant")
@@ -114,7 +114,7 @@ def _say_next(path: Path, what: str, flag: str) -> None:
     LITERAL.print(f"then: rtqual select {shown}{flag}", highlight=False, soft_wrap=True)
 
 
-def _abouts(kinds: "Mapping[str, Kind]") -> str:
+def _abouts(kinds: "Mapping[str, MissionTemplate]") -> str:
     return "".join(f"\n  {name}: {kind.about}" for name, kind in kinds.items())
 
 

@@ -9,12 +9,12 @@ from rich.markup import escape
 from rich.table import Table
 
 from rtqual.base.words import clean, count
-from rtqual.engine.procedure.compliance import Compliance, Result
+from rtqual.engine.procedure.compliance import Compliance, RunResult
 from rtqual.engine.procedure.described import Described, Timed
 from rtqual.reports.verification import Verified, headline
 
 _TONES = {Compliance.YES: "green", Compliance.NO: "red", Compliance.OPEN: "yellow"}
-_RESULTS = {Result.PASSED: "green", Result.FAILED: "red", Result.UNKNOWN: "yellow"}
+_RESULTS = {RunResult.PASSED: "green", RunResult.FAILED: "red", RunResult.UNKNOWN: "yellow"}
 
 
 def print_procedures(console: Console, procedures: Sequence[Described[Timed]]) -> None:

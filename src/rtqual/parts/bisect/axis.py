@@ -18,7 +18,7 @@ _CONFIGS = "configs"
 
 
 @dataclass(frozen=True)
-class Parameter:
+class AxisParameter:
     """A kernel parameter that the ends have differently, every time that they give it; empty where one has none."""
 
     before: tuple[str, ...]
@@ -28,7 +28,7 @@ class Parameter:
         return " ".join(self.after) or f"without {' '.join(self.before)}"
 
 
-class Steps(Protocol):
+class MakesSteps(Protocol):
     """What another part makes of a tree and two configurations."""
 
     settings: tuple[Any, ...]
@@ -64,7 +64,7 @@ class Packages:
         return self._good.model_copy(update={"name": f"step-{len(some)}", "package": self.packages[len(some)]})
 
 
-class Settings:
+class SettingsAxis:
     """Kernel parameters, and settings of the configuration where there is a tree: a step has any of them."""
 
     chain = False
@@ -73,7 +73,7 @@ class Settings:
         """`folder`: for the configurations of the steps; `work`: for as long as it is used."""
         good, bad, source = ends.good.candidate, ends.bad.candidate, _source(ends)
         self._good, self._folder = ends.good, folder
-        self._steps: Steps | None = None
+        self._steps: MakesSteps | None = None
         changes: list[Any] = [*parameters_between(ends.good.parameters, ends.bad.parameters)]
         if source:
             steps = keyed("steps", "settings", f"{good.name} and {bad.name}: kernels between two configurations")
@@ -88,12 +88,12 @@ class Settings:
     def candidate(self, some: frozenset[int]) -> Candidate:
         """Raises RunFailed where its kernel does not build."""
         chosen = [self._changes[at] for at in sorted(some)]
-        parameters = [item for item in chosen if isinstance(item, Parameter)]
+        parameters = [item for item in chosen if isinstance(item, AxisParameter)]
         update: dict[str, object] = {"preempt": None, "boot": with_parameters(self._good.parameters, parameters)}
         if self._steps is None:
             named = _digest(map(str, parameters))
             return self._good.candidate.model_copy(update={**update, "name": f"step-{named}"})
-        text = self._steps.config([item for item in chosen if not isinstance(item, Parameter)])
+        text = self._steps.config([item for item in chosen if not isinstance(item, AxisParameter)])
         named = _digest([text, *map(str, parameters)])
         name = f"{_CONFIGS}/{_digest([text])}.config"
         unlinked.write(self._folder, name, text.encode())
@@ -102,7 +102,7 @@ class Settings:
         return Candidate(name=f"step-{named}", title="A step", tailor=tailor, boot=update["boot"], root=root)
 
 
-def axis_of(ends: Ends, folder: Path, work: Path, tell: Callable[[str], None]) -> Packages | Settings:
+def axis_of(ends: Ends, folder: Path, work: Path, tell: Callable[[str], None]) -> Packages | SettingsAxis:
     """Raises BadInput where there is no way from the one to the other, saying what to add."""
     if ends.asked.source and ends.asked.through:
         raise BadInput("--source and --through: settings of one tree, or one package after another: give one")
@@ -114,7 +114,7 @@ def axis_of(ends: Ends, folder: Path, work: Path, tell: Callable[[str], None]) -
         )
     if ends.asked.through or (candidate.package != other.package and not ends.asked.source):
         return Packages(ends)
-    return Settings(ends, folder, work, tell)
+    return SettingsAxis(ends, folder, work, tell)
 
 
 def _source(ends: Ends) -> str:
@@ -153,13 +153,13 @@ def _architecture(ends: Ends) -> Architecture:
     return architecture
 
 
-def parameters_between(good: Sequence[str], bad: Sequence[str]) -> list[Parameter]:
+def parameters_between(good: Sequence[str], bad: Sequence[str]) -> list[AxisParameter]:
     table, other = _by_name(good), _by_name(bad)
     names = [name for name in {**table, **other} if table.get(name) != other.get(name)]
-    return [Parameter(table.get(name, ()), other.get(name, ())) for name in names]
+    return [AxisParameter(table.get(name, ()), other.get(name, ())) for name in names]
 
 
-def with_parameters(good: Sequence[str], changed: Sequence[Parameter]) -> tuple[str, ...]:
+def with_parameters(good: Sequence[str], changed: Sequence[AxisParameter]) -> tuple[str, ...]:
     gone = {text for parameter in changed for text in parameter.before}
     return (*(text for text in good if text not in gone), *(text for parameter in changed for text in parameter.after))
 

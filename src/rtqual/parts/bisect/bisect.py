@@ -23,7 +23,7 @@ from rtqual.base.units import format_duration
 from rtqual.engine.campaign import folder as kept
 from rtqual.engine.campaign.run import Campaign, Watcher
 from rtqual.engine.mission import Candidate
-from rtqual.parts.bisect.axis import Packages, Settings, axis_of
+from rtqual.parts.bisect.axis import Packages, SettingsAxis, axis_of
 from rtqual.parts.bisect.ends import Ends, figure
 from rtqual.parts.bisect.isolate import at_most, halved, isolate, turning
 from rtqual.protocols.record.schema import Record, digest
@@ -54,7 +54,7 @@ class _Steps(BaseModel):
 
 
 @dataclass(frozen=True)
-class Step:
+class BisectStep:
     """A kernel with some of the changes."""
 
     changes: tuple[str, ...]
@@ -85,10 +85,10 @@ class Bisection:
     ends: Ends
     unit: str
     changes: tuple[str, ...]
-    steps: tuple[Step, ...]  # the good end, the bad end, then as they were made
+    steps: tuple[BisectStep, ...]  # the good end, the bad end, then as they were made
     acting: tuple[tuple[str, ...], ...] = ()  # what moves the figure, together; nothing where the ends are not apart
-    alone: Step | None = None  # the good end with only these changes; of packages the first bad one
-    rest: Step | None = None  # the bad end without them; of packages the last good one
+    alone: BisectStep | None = None  # the good end with only these changes; of packages the first bad one
+    rest: BisectStep | None = None  # the bad end without them; of packages the last good one
     rest_moves: bool | None = None
     packages: bool = False
 
@@ -104,7 +104,7 @@ def foresee(ends: Ends, folder: Path, watcher: Watcher) -> Foreseen:
     return Foreseen(axis.changes, *_kernels(axis), axis.builds)
 
 
-def _kernels(axis: Packages | Settings) -> tuple[int, int]:
+def _kernels(axis: Packages | SettingsAxis) -> tuple[int, int]:
     """At most so many, both ends included, where one change acts; and for each further one that acts with it."""
     number = len(axis.changes)
     count, more = (halved(number), 0) if axis.chain else at_most(number)
@@ -157,7 +157,7 @@ def _of_chain(told: Bisection, found: "_Bisecting") -> Bisection:
     )  # fmt: skip
 
 
-def _apart(good: Step, bad: Step) -> bool:
+def _apart(good: BisectStep, bad: BisectStep) -> bool:
     middle = (good.value + bad.value) / 2
     lower = sum(value < middle for value in good.values) / len(good.values)
     higher = sum(value > middle for value in bad.values) / len(bad.values)
@@ -170,8 +170,8 @@ class _Bisecting:
     folder: Path
     watcher: Watcher
     workers: int
-    axis: Packages | Settings
-    _made: dict[tuple[int, ...], Step] = field(default_factory=dict)
+    axis: Packages | SettingsAxis
+    _made: dict[tuple[int, ...], BisectStep] = field(default_factory=dict)
     _took_s: list[float] = field(default_factory=list)  # each step that was made now
 
     def __post_init__(self) -> None:
@@ -184,10 +184,10 @@ class _Bisecting:
         self._before = {measured.changes: measured for measured in self._kept()}
 
     @property
-    def steps(self) -> list[Step]:
+    def steps(self) -> list[BisectStep]:
         return list(self._made.values())
 
-    def step(self, some: Iterable[int]) -> Step:
+    def step(self, some: Iterable[int]) -> BisectStep:
         """A kernel with these of the changes, measured once."""
         chosen = tuple(sorted(some))
         if chosen not in self._made:
@@ -195,7 +195,7 @@ class _Bisecting:
             self._keep()
         return self._made[chosen]
 
-    def _step(self, chosen: tuple[int, ...]) -> Step:
+    def _step(self, chosen: tuple[int, ...]) -> BisectStep:
         names = tuple(self.axis.changes[at] for at in chosen)
         if (before := self._before.get(chosen)) and (records := self._again(before)):
             return self._told(names, before.candidate, records)
@@ -205,7 +205,7 @@ class _Bisecting:
             candidate = self.axis.candidate(frozenset(chosen))
             records = self._measured(candidate)
         except RunFailed as error:
-            return Step(names, "", 0, (), str(error))
+            return BisectStep(names, "", 0, (), str(error))
         finally:
             self._took_s.append(time.monotonic() - started)
         return self._told(names, candidate.name, records)
@@ -218,10 +218,10 @@ class _Bisecting:
         left_s = (most - step + 1) * sum(self._took_s) / max(1, len(self._took_s))
         return f"{step} of at most {most}" + (f", at most {format_duration(left_s)} left" if left_s else "")
 
-    def _told(self, names: tuple[str, ...], candidate: str, records: Sequence[Record]) -> Step:
+    def _told(self, names: tuple[str, ...], candidate: str, records: Sequence[Record]) -> BisectStep:
         drawn = [figure(record, self.ends.asked.statistic) for record in records]
         samples = sum(run.samples for run in drawn)
-        return Step(names, candidate, samples, tuple(run.value for run in drawn), records=tuple(records))
+        return BisectStep(names, candidate, samples, tuple(run.value for run in drawn), records=tuple(records))
 
     def _again(self, before: _Measured) -> list[Record]:
         """The records of a step that was measured; nothing where they are not all there, as they were."""

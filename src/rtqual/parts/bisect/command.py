@@ -60,14 +60,14 @@ def bisect(
     from rtqual.base.errors import BadInput  # noqa: PLC0415 - the libraries behind it are slow to load
     from rtqual.engine.campaign.folder import OUT  # noqa: PLC0415
     from rtqual.parts.bisect import bisect as stage  # noqa: PLC0415
-    from rtqual.parts.bisect.ends import Asked, ends_of  # noqa: PLC0415
+    from rtqual.parts.bisect.ends import EndsAsked, ends_of  # noqa: PLC0415
     from rtqual.parts.bisect.words import Progress, as_dict, foreseen_dict, print_bisection, print_foreseen  # noqa: PLC0415
 
     if jobs not in (1, 2):
         raise BadInput(f"--jobs {jobs}: at most two guests run at a time; write 1 or 2")
     if runs is not None and runs < 1:
         raise BadInput(f"--runs {runs}: give 1 or more")
-    ends = ends_of(good, bad, Asked(instrument, load, statistic, runs, source, tuple(through or ())))
+    ends = ends_of(good, bad, EndsAsked(instrument, load, statistic, runs, source, tuple(through or ())))
     folder = out or OUT / f"bisect-{ends.good.candidate.name}-{ends.bad.candidate.name}"
     progress = Progress(STDERR)
     if dry_run:

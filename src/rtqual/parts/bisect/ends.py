@@ -17,7 +17,7 @@ from rtqual.protocols.record.schema import Record
 
 
 @dataclass(frozen=True)
-class Asked:
+class EndsAsked:
     """What to compare, where the ends do not say it by themselves."""
 
     instrument: str = "cyclictest"
@@ -32,7 +32,7 @@ class Asked:
 class End:
     """A candidate of a campaign, and its runs of one cell."""
 
-    campaign: kept.Kept
+    campaign: kept.KeptCampaign
     candidate: Candidate
     records: tuple[Record, ...]
 
@@ -61,7 +61,7 @@ class Ends:
     good: End
     bad: End
     cells: tuple[Cell, ...]  # of the good one, in the order of their seeds
-    asked: Asked
+    asked: EndsAsked
 
     @property
     def load(self) -> str:
@@ -97,7 +97,7 @@ def figure(record: Record, statistic: str) -> Drawn:
     return Drawn(values[plain], pool.unit, sum(series.total for series in some))
 
 
-def ends_of(good: str, bad: str, asked: Asked) -> Ends:
+def ends_of(good: str, bad: str, asked: EndsAsked) -> Ends:
     """Raises BadInput where the two have measured nothing alike on a virtual board."""
     ends = [_end(name, asked) for name in (good, bad)]
     loads = [{record.inputs.load for record in end.records} for end in ends]
@@ -121,7 +121,7 @@ def ends_of(good: str, bad: str, asked: Asked) -> Ends:
     return Ends(found[0], found[1], _cells(found[0], asked), asked)
 
 
-def _end(text: str, asked: Asked) -> End:
+def _end(text: str, asked: EndsAsked) -> End:
     """FOLDER or FOLDER:CANDIDATE."""
     folder, colon, name = text, "", ""
     if ":" in text and not Path(text).is_dir():
@@ -152,7 +152,7 @@ def _end(text: str, asked: Asked) -> End:
     return End(campaign, candidate, tuple(_sound(record) for record in records if record.inputs.cpus == cpus))
 
 
-def _with_files(campaign: kept.Kept, asked: Asked) -> kept.Kept:
+def _with_files(campaign: kept.KeptCampaign, asked: EndsAsked) -> kept.KeptCampaign:
     """Where the mission's own files lie: its copy in the campaign's folder names them as the mission did."""
     measured = [record.inputs for record in campaign.result.records if record.inputs.instrument == asked.instrument]
     folders = map(trusted.folder_of, measured)
@@ -168,7 +168,7 @@ def _sound(record: Record) -> Record:
     return record
 
 
-def _cells(end: End, asked: Asked) -> tuple[Cell, ...]:
+def _cells(end: End, asked: EndsAsked) -> tuple[Cell, ...]:
     inputs = end.records[0].inputs
     seeds = [record.inputs.seed for record in end.records][: asked.runs]
     found = [

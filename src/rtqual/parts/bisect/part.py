@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 """What this part brings."""
 
-from rtqual.protocols.part import Command, Part
+from rtqual.protocols.part import CommandOfPart, Part
 
 PART = Part(
     "bisect",
     commands=(
-        Command(
+        CommandOfPart(
             160,
             "rtqual.parts.bisect.command:bisect",
             "bisect",

@@ -12,7 +12,7 @@ from rtqual.base.units import format_value
 from rtqual.base.words import clean, count, listed, under
 from rtqual.engine.campaign.run import Watcher
 from rtqual.face.terminal.plain import plain
-from rtqual.parts.bisect.bisect import APART, Bisection, Foreseen, Step
+from rtqual.parts.bisect.bisect import APART, Bisection, BisectStep, Foreseen
 
 _NAMED = 12  # changes
 CHANCE = 0.05
@@ -101,7 +101,7 @@ def print_foreseen(console: Console, foreseen: Foreseen) -> None:
     console.print(Text(f"At most {count(foreseen.kernels, 'kernel')} {verb} if one change acts{more}."), soft_wrap=True)
 
 
-def _figure(step: Step, found: Bisection) -> str:
+def _figure(step: BisectStep, found: Bisection) -> str:
     return f"{format_value(step.value, found.unit)} ({count(len(step.values), 'run')}, n = {step.samples:,})"
 
 
@@ -126,6 +126,6 @@ def as_dict(found: Bisection) -> dict[str, object]:
     }
 
 
-def _step(step: Step) -> dict[str, object]:
+def _step(step: BisectStep) -> dict[str, object]:
     records = [record.manifest.hash for record in step.records]
     return {**vars(step), "records": records, "value": step.value if step.values else None}

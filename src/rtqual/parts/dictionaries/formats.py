@@ -11,7 +11,7 @@ from rtqual.parts.dictionaries.model import Dictionary
 
 
 @dataclass(frozen=True)
-class Format:
+class DictionaryFormat:
     """`read` takes paths, and values for names that a file leaves open."""
 
     title: str
@@ -32,11 +32,11 @@ def _closed(
 
 
 FORMATS = {
-    "fprime": Format("an F' JSON dictionary", _closed("an F' JSON dictionary", fprime.read)),
-    "xtce": Format("an XTCE database", _closed("an XTCE database", xtce.read)),
-    "cosmos": Format("COSMOS definitions", cosmos.read),
-    "table": Format("packets written by hand", _closed("a table of packets", table.read)),
-    "scos": Format("a SCOS-2000 MIB", _closed("a SCOS-2000 MIB", scos.read)),
+    "fprime": DictionaryFormat("an F' JSON dictionary", _closed("an F' JSON dictionary", fprime.read)),
+    "xtce": DictionaryFormat("an XTCE database", _closed("an XTCE database", xtce.read)),
+    "cosmos": DictionaryFormat("COSMOS definitions", cosmos.read),
+    "table": DictionaryFormat("packets written by hand", _closed("a table of packets", table.read)),
+    "scos": DictionaryFormat("a SCOS-2000 MIB", _closed("a SCOS-2000 MIB", scos.read)),
 }
 
 

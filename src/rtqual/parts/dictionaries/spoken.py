@@ -27,7 +27,7 @@ from rtqual.protocols.dictionary import Encoded, Refused, Report
 _MOST_REPORTS = 1000  # in a packet
 
 
-class Spoken:
+class SpokenFormat:
     """`root`: the packet that decoding begins with, where the files do not tell."""
 
     def __init__(self, dictionary: Dictionary, root: str | None = None) -> None:
@@ -133,11 +133,11 @@ def _said(packet: Packet, values: Mapping[str, Any]) -> str:
     return f"{packet.name}: {', '.join(numbers[:8])}"[:200]
 
 
-def _read(name: str, paths: Sequence[Path], names: Mapping[str, str], root: str | None) -> Spoken:
-    return Spoken(formats.read(name, paths, names), root)
+def _read(name: str, paths: Sequence[Path], names: Mapping[str, str], root: str | None) -> SpokenFormat:
+    return SpokenFormat(formats.read(name, paths, names), root)
 
 
-_Read = Callable[[Sequence[Path], Mapping[str, str], str | None], Spoken]
+_Read = Callable[[Sequence[Path], Mapping[str, str], str | None], SpokenFormat]
 COSMOS: _Read = partial(_read, "cosmos")
 FPRIME: _Read = partial(_read, "fprime")
 SCOS: _Read = partial(_read, "scos")

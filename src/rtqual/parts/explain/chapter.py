@@ -8,7 +8,7 @@ from functools import partial
 
 from rtqual.base.words import count, share
 from rtqual.engine.analysis.figure.model import Group
-from rtqual.parts.explain.kept import WHY, Why
+from rtqual.parts.explain.kept import WHY, Whys
 from rtqual.parts.explain.plots import timeline_plot, waterfall_plot
 from rtqual.parts.explain.tally import Tally, Waterfall, tally, waterfalls
 from rtqual.parts.explain.timeline import Kind, Timeline
@@ -88,7 +88,7 @@ def _by_load(material: Material) -> dict[str, dict[Group, list[_Told]]]:
     return by_load
 
 
-def _told(material: Material, found: Why) -> dict[Group, list[_Told]]:
+def _told(material: Material, found: Whys) -> dict[Group, list[_Told]]:
     """By group, the worst sample first."""
     records = {manifest.hash: manifest for manifest in material.records}
     told: dict[Group, list[_Told]] = defaultdict(list)

@@ -14,7 +14,7 @@ import numpy as np
 from rtqual.base.errors import RunFailed
 from rtqual.parts.explain.processor import Processor
 from rtqual.parts.explain.symbols import SWITCHES_OF_FREERTOS, Symbols
-from rtqual.parts.explain.trace import Thread, Trace
+from rtqual.parts.explain.trace import KernelThread, Trace
 
 _COUNT = (1 << 31) - 1
 _MOST = 8_000_000  # records of a window that are held in memory: tens of ms
@@ -42,7 +42,7 @@ class Slice:
 
     begin_ns: int
     end_ns: int
-    thread: Thread | None
+    thread: KernelThread | None
     chain: tuple[str, ...]  # functions, the outermost first; empty in user space
     user: bool
     entered: str  # by which interrupt, exception or system call; empty where it is not known
@@ -66,7 +66,7 @@ class Context:
 
     processor: Processor
     symbols: Symbols
-    thread: Thread | None
+    thread: KernelThread | None
     cpu: int = 0
     waiting: dict[int, list[Call]] = field(default_factory=dict)  # threads that do not run, of all CPUs
     calls: list[Call] = field(default_factory=list)
@@ -81,7 +81,7 @@ class Context:
     entering: bool = False  # the last block began an entry of the kernel
     outside: tuple[bool, list[Call]] = (False, [])  # in user space? and the calls, before it
 
-    def take(self, kind: str, ns: int, word: int, thread: Thread | None) -> None:
+    def take(self, kind: str, ns: int, word: int, thread: KernelThread | None) -> None:
         """A record."""
         if kind == "b":
             self._block(word)
@@ -181,7 +181,7 @@ class Context:
         self.pending = 0
         self.interrupts = self.interrupts or not self.processor.mask_is_told
 
-    def _switch(self, thread: Thread | None) -> None:
+    def _switch(self, thread: KernelThread | None) -> None:
         """At the entry of finish_task_switch, which the thread before had called and the next one goes on in; where
         there is none, when the interrupt or call that switches ends."""
         here = bool(self.calls) and self._name(self.calls[-1].at).startswith(_FINISH)

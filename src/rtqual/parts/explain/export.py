@@ -14,7 +14,7 @@ from typing import Any
 
 from rtqual.base.errors import BadInput
 from rtqual.base.words import clean
-from rtqual.parts.explain.timeline import Kind, Part, Timeline
+from rtqual.parts.explain.timeline import Kind, Stretch, Timeline
 
 _NS_PER_US = 1_000
 
@@ -29,7 +29,7 @@ def chrome(timelines: Iterable[tuple[str, Timeline]]) -> dict[str, Any]:
     return {"displayTimeUnit": "ns", "traceEvents": events}
 
 
-def _events(process: int, part: Part) -> Iterator[dict[str, Any]]:
+def _events(process: int, part: Stretch) -> Iterator[dict[str, Any]]:
     """The kind on one track, the function below it."""
     base = {
         "ph": "X", "pid": process, "cat": part.kind, "ts": part.begin_ns / _NS_PER_US,
@@ -85,7 +85,7 @@ def _literal(text: str) -> str:
     return json.dumps(clean(text), ensure_ascii=False)
 
 
-def _packet(expiry_ns: int, parts: Sequence[Part]) -> bytes:
+def _packet(expiry_ns: int, parts: Sequence[Stretch]) -> bytes:
     """Hold all events, and say when they begin and end: where a packet does not, Babeltrace 2.1 aborts."""
     begin_ns = min((part.begin_ns for part in parts), default=0)
     end_ns = max((part.begin_ns + part.duration_ns for part in parts), default=0)
@@ -93,7 +93,7 @@ def _packet(expiry_ns: int, parts: Sequence[Part]) -> bytes:
     return head + b"".join(_event(expiry_ns, part) for part in parts)
 
 
-def _event(expiry_ns: int, part: Part) -> bytes:
+def _event(expiry_ns: int, part: Stretch) -> bytes:
     texts = (part.where, part.thread, part.entry, " < ".join(reversed(part.chain)), part.off_at)
     head = struct.pack("<BQQ", _KINDS.index(part.kind), expiry_ns + part.begin_ns, part.duration_ns)
     return head + b"".join(clean(text).encode() + b"\0" for text in texts)

@@ -26,7 +26,7 @@ class Run(_Model):
     timelines: Annotated[tuple[Timeline, ...], Field(max_length=200)]
 
 
-class Why(_Model):
+class Whys(_Model):
     """`refused`: which candidates could not be explained, and why."""
 
     schema_version: int = 1
@@ -46,7 +46,7 @@ class Why(_Model):
 
 
 WHY = Annex(
-    "why.json", Why, "delete it and run the campaign's command again", Why.require,
+    "why.json", Whys, "delete it and run the campaign's command again", Whys.require,
     make="rtqual.parts.explain.why:of_campaign", anew=True,
 )  # fmt: skip
 

@@ -35,7 +35,7 @@ class Watching:
 
 
 @dataclass(frozen=True)
-class Told:
+class LateTold:
     record: str
     path: Path
     candidate: str
@@ -54,7 +54,7 @@ def kept(records: Mapping[Path, Record]) -> list[Path]:
     return [path for path, record in records.items() if record.manifest.late is not None and not record.manifest.repeat]
 
 
-def of(path: Path, record: Record, asked: Asked) -> Told:
+def of(path: Path, record: Record, asked: Asked) -> LateTold:
     """Raises BadInput where nothing of what is asked was kept, or what was kept is not of this record's samples."""
     manifest = record.manifest
     late = sorted(
@@ -95,15 +95,15 @@ def _told_of(
     watching: tuple[Watching, ...] = (),
     left_out: int = 0,
     names: tuple[str, ...] = (),
-) -> Told:
+) -> LateTold:
     inputs, timing = manifest.inputs, of_board(manifest.inputs.board, manifest.timing)
-    return Told(
+    return LateTold(
         manifest.hash[:16], path, inputs.candidate, inputs.load, inputs.board, timing, inputs.seed,
         watching, left_out, timelines, names,
     )  # fmt: skip
 
 
-def _of_program(path: Path, record: Record, late: Sequence[LateSample], asked: Asked) -> Told:
+def _of_program(path: Path, record: Record, late: Sequence[LateSample], asked: Asked) -> LateTold:
     """Jobs of a program's tasks: nothing was slowed down by looking."""
     manifest = record.manifest
     values = {series.info.name: np.concatenate([*(series.ordered() or ())] or [[]]) for series in record.series}

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rtqual.base.errors import BadInput
-from rtqual.parts.explain.trace import Thread, Trace
+from rtqual.parts.explain.trace import KernelThread, Trace
 from rtqual.protocols.record.schema import Series
 
 FloatArray = npt.NDArray[np.float64]
@@ -47,7 +47,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Matched:
-    thread: Thread
+    thread: KernelThread
     samples: tuple[Sample, ...]
 
 
@@ -56,7 +56,7 @@ def match(trace: Trace, series: Series, interval_ns: int, priority: int | None, 
 
     Raises BadInput where the readings do not give them.
     """
-    found: dict[int, list[tuple[int, int, Thread]]] = {}
+    found: dict[int, list[tuple[int, int, KernelThread]]] = {}
     for event, ns, thread in trace.readings(series.info.cpu):
         if thread.name == name and (priority is None or thread.priority == 99 - priority):
             found.setdefault(thread.task, []).append((event, ns, thread))

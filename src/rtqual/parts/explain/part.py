@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 """What this part brings."""
 
-from rtqual.protocols.part import Chapter, Command, Part, Row
+from rtqual.protocols.part import Chapter, CommandOfPart, Part, Row
 
 PART = Part(
     "explain",
     commands=(
-        Command(
+        CommandOfPart(
             150,
             "rtqual.parts.explain.command:explain",
             "explain",

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedFormatter, FixedLocator
 
 from rtqual.parts.explain.tally import Waterfall
-from rtqual.parts.explain.timeline import Kind, Part, Timeline
+from rtqual.parts.explain.timeline import Kind, Stretch, Timeline
 from rtqual.parts.explain.wording import calls
 from rtqual.reports.draw.canvas import CHARACTER_IN, INK, RC, WIDTH_IN, Palette, even_ticks, frame, grid, short, to_svg
 from rtqual.reports.page.text import step
@@ -47,7 +47,7 @@ def timeline_plot(line: Timeline, ident: str, alt: str) -> str:
         return to_svg(figure, ident, alt)
 
 
-def _joined(parts: Sequence[Part], value_ns: int) -> list[tuple[int, int]]:
+def _joined(parts: Sequence[Stretch], value_ns: int) -> list[tuple[int, int]]:
     """(begin, length) in ns, wide enough to be seen; neighbours that cannot be told apart are one."""
     near_ns, found = max(1, value_ns // 2000), list[tuple[int, int]]()
     for part in parts:
@@ -58,7 +58,7 @@ def _joined(parts: Sequence[Part], value_ns: int) -> list[tuple[int, int]]:
     return found
 
 
-def _name(axes: Axes, place: int, parts: Sequence[Part], value_ns: int, width_in: float) -> None:
+def _name(axes: Axes, place: int, parts: Sequence[Stretch], value_ns: int, width_in: float) -> None:
     """The function of a lane's longest part: in its bar, or beside it where there is more room."""
     longest = max(parts, key=lambda part: part.duration_ns)
     text = calls(longest.chain[-1:]) or ("user space" if longest.user else "")

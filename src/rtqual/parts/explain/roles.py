@@ -16,7 +16,7 @@ from rtqual.base.errors import BadInput
 from rtqual.parts.explain.context import Slice
 from rtqual.parts.explain.matching import Matched, Sample
 from rtqual.parts.explain.timeline import Kind, passing
-from rtqual.parts.explain.trace import Thread, Trace
+from rtqual.parts.explain.trace import KernelThread, Trace
 
 STREAM, EMULATOR = "ds325-stream", "ds325-emulator"
 GROUND, FLIGHT = "rtqual-ground", "ds325-flight"
@@ -42,7 +42,7 @@ class Roles:
     pose_ns: int | None = None
 
     @classmethod
-    def of(cls, trace: Trace, sample: Sample, thread: Thread, *, poses: bool) -> "Roles":
+    def of(cls, trace: Trace, sample: Sample, thread: KernelThread, *, poses: bool) -> "Roles":
         """Before it makes a pose, the thread reads its clock for the ranges."""
         if not poses:
             return cls()
@@ -81,7 +81,7 @@ class Players:
         return Kind.GROUND if piece.thread.name == GROUND else self.tasks.get(piece.thread.task, Kind.OTHER)
 
 
-def logged(trace: Trace, name: str, times_ns: Sequence[int]) -> list[tuple[int, int, Thread]]:
+def logged(trace: Trace, name: str, times_ns: Sequence[int]) -> list[tuple[int, int, KernelThread]]:
     """(event, ns, thread) of the readings of the clock that the thread `name` logged, in ns since one of them. It logs
     the last that it makes.
 
@@ -111,7 +111,7 @@ def between(trace: Trace, series: Sequence[Sequence[int]], begin: str, end: str)
     Raises BadInput where the readings do not give all values at one rate of the clock.
     """
     began = np.array([ns for _, ns, thread in trace.readings() if thread.name == begin], np.int64)
-    ended: dict[int, list[tuple[int, int, Thread]]] = {}
+    ended: dict[int, list[tuple[int, int, KernelThread]]] = {}
     for event, ns, thread in trace.readings():
         if thread.name == end:
             ended.setdefault(thread.task, []).append((event, ns, thread))
@@ -139,10 +139,12 @@ def between(trace: Trace, series: Sequence[Sequence[int]], begin: str, end: str)
 
 
 def _ends(
-    began: np.ndarray[tuple[int], np.dtype[np.int64]], ended: Sequence[tuple[int, int, Thread]], values: Sequence[int]
-) -> list[tuple[int, int, Thread, int]] | None:
+    began: np.ndarray[tuple[int], np.dtype[np.int64]],
+    ended: Sequence[tuple[int, int, KernelThread]],
+    values: Sequence[int],
+) -> list[tuple[int, int, KernelThread, int]] | None:
     """(event, ns, thread, ns of its beginning) of each value, in their order; None where one has none."""
-    found: list[tuple[int, int, Thread, int]] = []
+    found: list[tuple[int, int, KernelThread, int]] = []
     at = 0
     for value in values:
         slack = min(_TOLERANCE_NS + value * _OFF, value - 1)  # a reading is not its own beginning

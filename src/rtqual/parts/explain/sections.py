@@ -18,7 +18,7 @@ _KINDS = {"ct": "interrupts off", "pq": "preemption off"}
 
 
 @dataclass(frozen=True)
-class Section:
+class SwitchedOff:
     """Times are ns of the guest; threads and addresses as the plugin saw them."""
 
     kind: str
@@ -38,13 +38,13 @@ class Section:
 class Placed:
     """A section and the functions in which it spent most of its time, the outermost first."""
 
-    section: Section
+    section: SwitchedOff
     chain: tuple[str, ...]
     times: int = 1  # of the sections looked at, how many lie there
     turns_ns: int = 0  # of it, in which other CPUs had their turns
 
 
-def longest(trace: Trace, from_ns: int, to_ns: int, most: int) -> list[Section]:
+def longest(trace: Trace, from_ns: int, to_ns: int, most: int) -> list[SwitchedOff]:
     """Of each kind, those that lie between two moments; the longest first."""
     found = list(chain.from_iterable(_sections(trace, pair, kind) for pair, kind in _KINDS.items()))
     inside = [section for section in found if from_ns <= section.begin_ns and section.end_ns <= to_ns]
@@ -52,14 +52,14 @@ def longest(trace: Trace, from_ns: int, to_ns: int, most: int) -> list[Section]:
     return [section for kind in _KINDS.values() for section in [own for own in inside if own.kind == kind][:most]]
 
 
-def _sections(trace: Trace, pair: str, kind: str) -> Iterator[Section]:
+def _sections(trace: Trace, pair: str, kind: str) -> Iterator[SwitchedOff]:
     """They are told when they end: where from, and then where to."""
     off, on = (np.flatnonzero(trace.kinds == ord(letter)) for letter in pair)
     for begin, end in zip(off.tolist(), on.tolist(), strict=False):
         if end != begin + 1:
             continue
         thread = trace.thread_at(end)
-        yield Section(
+        yield SwitchedOff(
             kind, int(trace.ns[begin]), int(trace.ns[end]), str(thread or ""),
             int(trace.words[begin]), int(trace.words[end]), int(trace.cpus[end]),
         )  # fmt: skip
@@ -85,7 +85,7 @@ def by_place(found: Iterable[Placed], most: int) -> list[Placed]:
     ]
 
 
-def placed(section: Section, slices: Iterable[Slice]) -> Placed:
+def placed(section: SwitchedOff, slices: Iterable[Slice]) -> Placed:
     inside = [piece for piece in slices if section.begin_ns <= piece.begin_ns < section.end_ns]
     turns_ns = sum(piece.end_ns - piece.begin_ns for piece in inside if piece.turn)
     return Placed(section, dominant(inside), turns_ns=turns_ns)

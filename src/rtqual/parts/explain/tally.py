@@ -49,7 +49,7 @@ def tally(candidate: str, load: str, timelines: Sequence[Timeline]) -> Tally:
 
 
 @dataclass(frozen=True)
-class Step:
+class TallyStep:
     """What of `later`'s lateness against `sooner` is of a kind; negative where `sooner` has more of it."""
 
     kind: Kind
@@ -62,7 +62,7 @@ class Waterfall:
 
     later: Tally
     sooner: Tally
-    steps: tuple[Step, ...]
+    steps: tuple[TallyStep, ...]
 
     @property
     def difference_ns(self) -> float:
@@ -83,5 +83,5 @@ def waterfalls(tallies: Iterable[Tally]) -> list[Waterfall]:
 
 def _waterfall(later: Tally, sooner: Tally) -> Waterfall:
     kinds = [kind for kind in Kind if kind in later.causes_ns or kind in sooner.causes_ns]
-    steps = [Step(kind, later.causes_ns.get(kind, 0) - sooner.causes_ns.get(kind, 0)) for kind in kinds]
+    steps = [TallyStep(kind, later.causes_ns.get(kind, 0) - sooner.causes_ns.get(kind, 0)) for kind in kinds]
     return Waterfall(later, sooner, tuple(sorted(steps, key=lambda step: (-step.ns, step.kind))))

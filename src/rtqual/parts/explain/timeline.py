@@ -11,7 +11,7 @@ from rtqual.base.errors import RunFailed
 from rtqual.parts.explain.context import UNKNOWN, Slice
 from rtqual.parts.explain.matching import Sample
 from rtqual.parts.explain.processor import Processor
-from rtqual.parts.explain.trace import Thread
+from rtqual.parts.explain.trace import KernelThread
 
 _SHORT_NS = 1_000
 _DOMINANT = 0.5  # of a part: a function that takes as much is named
@@ -51,7 +51,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True)
-class Part:
+class Stretch:
     """`chain`: the functions in which it spends most of its time, the outermost first."""
 
     kind: Kind
@@ -77,7 +77,7 @@ class Part:
 @dataclass(frozen=True)
 class Timeline:
     sample: Sample
-    parts: tuple[Part, ...]
+    parts: tuple[Stretch, ...]
     cpu: int = 0
 
     @property
@@ -93,7 +93,7 @@ class Timeline:
         return sum(part.duration_ns for part in self.parts if part.turn)
 
     @property
-    def worst(self) -> Part:
+    def worst(self) -> Stretch:
         return max(self.parts, key=lambda part: part.duration_ns)
 
     @property
@@ -103,7 +103,9 @@ class Timeline:
         return 1 - unnamed / self.sample.value_ns if self.sample.value_ns else 1.0
 
 
-def timeline(sample: Sample, processor: Processor, measured: Thread, slices: Iterable[Slice], cpu: int = 0) -> Timeline:
+def timeline(
+    sample: Sample, processor: Processor, measured: KernelThread, slices: Iterable[Slice], cpu: int = 0
+) -> Timeline:
     """Of a wake-up. `slices`: without a gap, from the expiry or before it to the reading or after it.
 
     Raises RunFailed otherwise, and where the timer's interrupt did not come on that CPU.
@@ -146,7 +148,7 @@ def passing(piece: Slice) -> Kind | None:
 @dataclass
 class _Telling:
     processor: Processor
-    measured: Thread
+    measured: KernelThread
     fired: bool = False  # the timer's interrupt came
     ran: bool = False  # the thread ran since the expiry
     waits: str = ""  # for what, where it ran and was taken off the CPU again
@@ -239,9 +241,9 @@ def _alike(a: Slice, b: Slice, kind: Kind) -> bool:
     return a.thread == b.thread and (kind not in (Kind.INTERRUPT, Kind.FAULT) or a.entered == b.entered)
 
 
-def _parts(groups: Sequence[tuple[Kind, list[Slice]]], sample: Sample) -> tuple[Part, ...]:
+def _parts(groups: Sequence[tuple[Kind, list[Slice]]], sample: Sample) -> tuple[Stretch, ...]:
     """Who held a lock is seen when he gives it back, which may be long after the beginning of the wait."""
-    found: list[Part] = []
+    found: list[Stretch] = []
     holder: tuple[str, tuple[str, ...]] | None = None
     for kind, some in reversed(groups):
         part = _part(kind, some, sample)
@@ -261,7 +263,7 @@ def _waker(slices: Sequence[Slice]) -> tuple[str, tuple[str, ...]] | None:
     return None
 
 
-def _part(kind: Kind, slices: Sequence[Slice], sample: Sample) -> Part:
+def _part(kind: Kind, slices: Sequence[Slice], sample: Sample) -> Stretch:
     first = slices[0]
     off = (
         next((piece for piece in slices if not piece.interrupts and piece.off_at), None)
@@ -270,7 +272,7 @@ def _part(kind: Kind, slices: Sequence[Slice], sample: Sample) -> Part:
     )
     whole_ns = _whole_ns(slices)
     others = [piece.turn for piece in slices if piece.turn]
-    return Part(
+    return Stretch(
         kind=kind,
         begin_ns=first.begin_ns - sample.expiry_ns,
         duration_ns=whole_ns,

@@ -5,7 +5,7 @@ from itertools import accumulate
 
 from rtqual.base.errors import BadInput
 from rtqual.parts.explain.matching import Sample
-from rtqual.parts.explain.timeline import Kind, Part, Timeline
+from rtqual.parts.explain.timeline import Kind, Stretch, Timeline
 from rtqual.protocols.record.schema import LatePart, LateSample
 
 _KINDS = {
@@ -40,10 +40,10 @@ def _is(part: LatePart, thread: str) -> bool:
     return part.source in ("before", "thread") and part.name == thread
 
 
-def _part(late_part: LatePart, hit: str, chain: tuple[str, ...]) -> Part:
+def _part(late_part: LatePart, hit: str, chain: tuple[str, ...]) -> Stretch:
     interrupts = late_part.source in ("nmi", "irq", "softirq")
     idle = late_part.source == "thread" and late_part.name.startswith(_IDLE)
-    return Part(
+    return Stretch(
         kind=Kind.IDLE_EXIT if idle else _KINDS[late_part.source],
         begin_ns=late_part.begin_ns,
         duration_ns=late_part.duration_ns,

@@ -25,7 +25,7 @@ Words = npt.NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
-class Thread:
+class KernelThread:
     """As the kernel names it. `priority` counts as the kernel does: with Linux, 0 to 98 are real-time (99 - FIFO's)."""
 
     task: int
@@ -69,10 +69,10 @@ class Trace:
         return np.repeat(whose, np.diff([0, *turns, len(self.kinds)]))
 
     @cached_property
-    def threads(self) -> tuple[tuple[int, Thread], ...]:
+    def threads(self) -> tuple[tuple[int, KernelThread], ...]:
         """(place of a switch, the thread that runs from there on)."""
-        known: dict[int, Thread] = {}
-        found: list[tuple[int, Thread]] = []
+        known: dict[int, KernelThread] = {}
+        found: list[tuple[int, KernelThread]] = []
         name, told = b"", None
         for place in np.flatnonzero(np.isin(self.kinds, np.frombuffer(b"nyS", np.uint8))).tolist():
             kind, word = chr(self.kinds[place]), int(self.words[place])
@@ -83,18 +83,18 @@ class Trace:
                 told = (name.partition(b"\0")[0].decode("ascii", "replace"), priority)
             else:
                 if told or word not in known:
-                    known[word] = Thread(word, *(told or ("?", -1)), linux=self.linux)
+                    known[word] = KernelThread(word, *(told or ("?", -1)), linux=self.linux)
                     told = None
                 found.append((place, known[word]))
         return tuple(found)
 
-    def thread_at(self, place: int, cpu: int | None = None) -> Thread | None:
+    def thread_at(self, place: int, cpu: int | None = None) -> KernelThread | None:
         """Who runs at a record, on its CPU or on another one."""
         own = self._switches.get(int(self.cpus[place]) if cpu is None else cpu, [])
         where = bisect_right(own, place, key=lambda pair: pair[0]) - 1
         return own[where][1] if where >= 0 else None
 
-    def standing(self, cpu: int) -> tuple[Thread | None, int, int]:
+    def standing(self, cpu: int) -> tuple[KernelThread | None, int, int]:
         """Who runs on a CPU at the end, for how long in ns, and how many interrupts came meanwhile."""
         place, thread = next(reversed(self._switches.get(cpu, [])), (0, None))
         own = (self.kinds[place:] == ord("I")) & (self.cpus[place:] == cpu)
@@ -106,9 +106,9 @@ class Trace:
         return int(self.ns.max())
 
     @cached_property
-    def _switches(self) -> dict[int, list[tuple[int, Thread]]]:
+    def _switches(self) -> dict[int, list[tuple[int, KernelThread]]]:
         """`threads`, by CPU."""
-        found: dict[int, list[tuple[int, Thread]]] = {}
+        found: dict[int, list[tuple[int, KernelThread]]] = {}
         for place, thread in self.threads:
             found.setdefault(int(self.cpus[place]), []).append((place, thread))
         return found
@@ -118,7 +118,7 @@ class Trace:
         """When the kernel took another clock, or the same at another rate."""
         return [int(ns) for ns in self.ns[self.kinds == ord("g")]]
 
-    def readings(self, cpu: int | None = None) -> Iterator[tuple[int, int, Thread]]:
+    def readings(self, cpu: int | None = None) -> Iterator[tuple[int, int, KernelThread]]:
         """(event, ns, thread) of each reading of the time-stamp counter in user space, on a CPU or on any."""
         read = self.kinds[self.events] == ord("R")
         for event in np.flatnonzero(read if cpu is None else read & (self.cpus[self.events] == cpu)).tolist():

@@ -12,23 +12,23 @@ from rtqual.base.words import clean, under
 from rtqual.engine.analysis.figure.pool import pool_runs
 from rtqual.engine.analysis.figure.statistics import quantile
 from rtqual.engine.campaign.annex import Making
-from rtqual.parts.explain.kept import Run, Why
+from rtqual.parts.explain.kept import Run, Whys
 from rtqual.parts.explain.stage import explain, explainable, worst_of
 from rtqual.protocols.record.schema import Record
 
 
-def of_campaign(made: Making) -> Why | None:
+def of_campaign(made: Making) -> Whys | None:
     """Explain what the scale asks for; what cannot be is told."""
     number = made.mission.scale(made.scale).explain
-    found = why(number, made.records, made.before or Why(), made.workers, made.tell)
+    found = why(number, made.records, made.before or Whys(), made.workers, made.tell)
     for text in found.refused if found else ():
         made.warn(f"not explained: {text}")
     return found
 
 
 def why(
-    number: int, records: Mapping[Path, Record], before: Why, workers: int, tell: Callable[[str], None]
-) -> Why | None:
+    number: int, records: Mapping[Path, Record], before: Whys, workers: int, tell: Callable[[str], None]
+) -> Whys | None:
     """The `number` worst samples of each candidate under each load; what was explained `before` is taken from there.
 
     A run that cannot be explained is told, and fails nothing. None where nothing is asked.
@@ -38,7 +38,7 @@ def why(
     try:
         asked = worst_of(records, number)
     except BadInput as error:
-        return Why(refused=(str(error),))
+        return Whys(refused=(str(error),))
     beyond = _p99(records[path] for path in explainable(records))
     wanted = {
         path: replace(request, above_ns=beyond[inputs.candidate, inputs.load])
@@ -67,7 +67,7 @@ def why(
             pool.ended()
     found = [job.result() for job in jobs]
     runs = sorted((result for result in found if isinstance(result, Run)), key=lambda run: run.record)
-    return Why(runs=tuple(runs), refused=tuple(sorted(result for result in found if isinstance(result, str))))
+    return Whys(runs=tuple(runs), refused=tuple(sorted(result for result in found if isinstance(result, str))))
 
 
 def _p99(records: Iterable[Record]) -> dict[tuple[str, str], int]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from rtqual.base.units import format_ns
 from rtqual.base.words import clean, share
-from rtqual.parts.explain.timeline import Part, Timeline
+from rtqual.parts.explain.timeline import Stretch, Timeline
 
 _CALLS = 4  # of a chain, the innermost
 _FROM_THE_KERNEL = ("entry_SYSCALL_64_after_hwframe", "do_syscall_64")
@@ -21,11 +21,11 @@ def cause(line: Timeline) -> str:
     return clean(f"mostly {kind}, {format_ns(ns)} ({share(ns, line.sample.value_ns)} of it): {_own(largest)}{turns}")
 
 
-def described(part: Part) -> str:
+def described(part: Stretch) -> str:
     return "; ".join(filter(None, [f"{part.turn}; meanwhile {part.kind}" if part.turn else "", _own(part)]))
 
 
-def _own(part: Part) -> str:
+def _own(part: Stretch) -> str:
     words = []
     if part.thread:
         words.append(f"in {part.thread}" if not part.entry else f"{part.entry} in {part.thread}")

@@ -12,7 +12,7 @@ from rtqual.base.units import format_ns
 from rtqual.base.words import clean, count, share, under
 from rtqual.parts.explain.advice import Advice
 from rtqual.parts.explain.hung import Hung
-from rtqual.parts.explain.late import Told, Watching
+from rtqual.parts.explain.late import LateTold, Watching
 from rtqual.parts.explain.sections import Placed
 from rtqual.parts.explain.stage import Explained
 from rtqual.parts.explain.tally import Tally, Waterfall
@@ -60,7 +60,7 @@ def print_hung(console: Console, hung: Hung) -> None:
     console.print(Text(CLOCK, "dim"), soft_wrap=True)
 
 
-def print_late(console: Console, runs: Sequence[Told]) -> None:
+def print_late(console: Console, runs: Sequence[LateTold]) -> None:
     for told in runs:
         what = f"{told.candidate} {under(told.load)} on the {told.board} board, seed {told.seed}"
         outside = told.names and told.timing != Timing.REAL
@@ -228,7 +228,7 @@ def explained_dict(explained: Explained) -> dict[str, object]:
     }
 
 
-def late_dict(told: Told) -> dict[str, object]:
+def late_dict(told: LateTold) -> dict[str, object]:
     return {
         "record": told.record,
         "candidate": told.candidate,

@@ -113,7 +113,7 @@ def image(
         made = build(request, out, tell)
         if boot:
             tell("booting the image")
-        measured = {flavour: comparison.Measured(made, trial.boot(made) if boot else None)}
+        measured = {flavour: comparison.MeasuredImage(made, trial.boot(made) if boot else None)}
     if as_json:
         print_json(as_dict(measured))
     else:

@@ -15,7 +15,7 @@ from rtqual.parts.images.trial import Booted, boot
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredImage:
     """An image, and its report after booting (None: not booted)."""
 
     image: Image
@@ -45,13 +45,13 @@ class Measured:
         return sizes
 
 
-def two_roots(request: Request, folder: Path, tell: Callable[[str], None] = lambda _: None) -> dict[str, Measured]:
+def two_roots(request: Request, folder: Path, tell: Callable[[str], None] = lambda _: None) -> dict[str, MeasuredImage]:
     """Build and boot both flavours of `request` in `folder`, by flavour. Raises RunFailed where one does not boot."""
-    found: dict[str, Measured] = {}
+    found: dict[str, MeasuredImage] = {}
     for flavour in FLAVOURS:
         made = build(replace(request, flavour=flavour), folder / f"{flavour}.img", tell)
         tell(f"booting the {flavour} image")
-        found[flavour] = Measured(made, boot(made))
+        found[flavour] = MeasuredImage(made, boot(made))
     releases = {measured.booted.release for measured in found.values() if measured.booted}
     if len(releases) != 1:
         raise RunFailed(f"the two images ran different kernels: {', '.join(sorted(releases))}")

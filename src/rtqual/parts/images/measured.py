@@ -27,7 +27,7 @@ from rtqual.parts.images.own import own_text
 from rtqual.parts.images.root import Root, epoch_s, size, unpack_tar
 from rtqual.parts.images.sbom import installed
 from rtqual.parts.images.system import Filled, Request, fill
-from rtqual.protocols.board.system import Held, Kernel
+from rtqual.protocols.board.system import HeldPackage, Kernel
 
 _MEASURE = "usr/lib/rtqual/measure"
 _SHARED = "# The teardown must not wait"  # from here on the same as the first process of the board's own root
@@ -55,7 +55,7 @@ class Sizes:
     modules_b: int
     modules: int
     minbase_b: int | None
-    packages: tuple[Held, ...] = ()
+    packages: tuple[HeldPackage, ...] = ()
 
 
 def under_root(kernel: Kernel, root: RootSystem, needs: Sequence[Need], tools: Sequence[Package]) -> Kernel:
@@ -82,7 +82,7 @@ def under_root(kernel: Kernel, root: RootSystem, needs: Sequence[Need], tools: S
                 (work / "told").write_text(json.dumps(asdict(sizes)))
                 beside.take(work / "told")
     known = json.loads(told.read_text())
-    sizes = Sizes(**{**known, "packages": tuple(Held(**item) for item in known["packages"])})
+    sizes = Sizes(**{**known, "packages": tuple(HeldPackage(**item) for item in known["packages"])})
     return replace(
         kernel,
         initramfs=archive,
@@ -93,12 +93,12 @@ def under_root(kernel: Kernel, root: RootSystem, needs: Sequence[Need], tools: S
     )
 
 
-def _packages(filled: Filled, root: RootSystem, kernel: Kernel) -> tuple[Held, ...]:
+def _packages(filled: Filled, root: RootSystem, kernel: Kernel) -> tuple[HeldPackage, ...]:
     """That the root has installed, or its files are of."""
     name = kernel.architecture.name
     if root == RootSystem.DEBIAN:
-        return tuple(Held(part.name, part.version, name) for part in installed(filled.root))
-    return tuple(Held(package.name, package.version, name, package.sha256) for package in filled.packages)
+        return tuple(HeldPackage(part.name, part.version, name) for part in installed(filled.root))
+    return tuple(HeldPackage(package.name, package.version, name, package.sha256) for package in filled.packages)
 
 
 def _facts(kernel: Kernel, sizes: Sizes) -> dict[str, str]:

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 """What this part brings."""
 
-from rtqual.protocols.part import Command, Keyed, Part
+from rtqual.protocols.part import CommandOfPart, Keyed, Part
 
 PART = Part(
     "images",
     commands=(
-        Command(
+        CommandOfPart(
             220,
             "rtqual.parts.images.command:image",
             "image",

@@ -100,14 +100,14 @@ class Root:
 
 
 @dataclass(frozen=True)
-class Size:
+class TreeSize:
     """What a tree holds. `content_b` is the sum of the files' lengths, hard links counted once."""
 
     content_b: int
     files: int
 
 
-def size(folder: Path) -> Size:
+def size(folder: Path) -> TreeSize:
     seen: dict[tuple[int, int], int] = {}
     files = 0
     for path in folder.rglob("*"):
@@ -115,7 +115,7 @@ def size(folder: Path) -> Size:
         if not stat.S_ISDIR(state.st_mode):
             files += 1
             seen[state.st_dev, state.st_ino] = state.st_size
-    return Size(sum(seen.values()), files)
+    return TreeSize(sum(seen.values()), files)
 
 
 def unpack_tar(archive: Path, folder: Path) -> Root:

@@ -24,7 +24,7 @@ _IMAGE = "SPDXRef-image"
 
 
 @dataclass(frozen=True)
-class Part:
+class ImagePackage:
     """A package in an image. `sha256` of its archive where there was one; `places`: its files, where known."""
 
     name: str
@@ -36,7 +36,7 @@ class Part:
     places: tuple[str, ...] = ()
 
 
-def installed(root: Root) -> list[Part]:
+def installed(root: Root) -> list[ImagePackage]:
     """The packages that dpkg's records in a Debian root name."""
     status = root.inside.read("var/lib/dpkg/status")
     if status is None:
@@ -49,23 +49,25 @@ def installed(root: Root) -> list[Part]:
     return sorted(parts, key=lambda part: part.name)
 
 
-def _of_dpkg(root: Root, fields: Mapping[str, str]) -> Part:
+def _of_dpkg(root: Root, fields: Mapping[str, str]) -> ImagePackage:
     name, version, architecture = fields["Package"], fields["Version"], fields["Architecture"]
     lists = [root.inside.read(f"var/lib/dpkg/info/{which}.list") for which in (name, f"{name}:{architecture}")]
     places = tuple(line.lstrip("/") for octets in lists if octets for line in os.fsdecode(octets).splitlines())
-    return Part(
+    return ImagePackage(
         name, version, copyright_of(root.folder, name), purl=spdx.purl(name, version, architecture), places=places
     )
 
 
-def of_package(package: Package, architecture: Architecture, licence: str = "", places: tuple[str, ...] = ()) -> Part:
+def of_package(
+    package: Package, architecture: Architecture, licence: str = "", places: tuple[str, ...] = ()
+) -> ImagePackage:
     """`licence`: where its own files do not declare one; then it is not Debian's either."""
     text = copyright_of(package.tree, package.name)
     address = spdx.purl(package.name, package.version, architecture.name) if text else ""
-    return Part(package.name, package.version, text, "" if text else licence, package.sha256, address, places)
+    return ImagePackage(package.name, package.version, text, "" if text else licence, package.sha256, address, places)
 
 
-def of_kernel(package: Package, architecture: Architecture, places: tuple[str, ...] = ()) -> Part:
+def of_kernel(package: Package, architecture: Architecture, places: tuple[str, ...] = ()) -> ImagePackage:
     return of_package(package, architecture, "GPL-2.0-only WITH Linux-syscall-note", places)
 
 
@@ -75,7 +77,7 @@ def copyright_of(tree: Path, name: str) -> str:
     return path.read_text(errors="replace") if inside and path.is_file() else ""
 
 
-def document(name: str, parts: Sequence[Part], trees: Mapping[str, Root]) -> dict[str, Any]:
+def document(name: str, parts: Sequence[ImagePackage], trees: Mapping[str, Root]) -> dict[str, Any]:
     """`trees`: the file systems of the image by the place their files are listed under, "" for the root."""
     own: dict[str, str] = {}
     packages = [_package(part, own) for part in parts]
@@ -95,7 +97,7 @@ def document(name: str, parts: Sequence[Part], trees: Mapping[str, Root]) -> dic
     return spdx.document(name, [image, *packages], relations, created, files, **texts)
 
 
-def _of(part: Part) -> str:
+def _of(part: ImagePackage) -> str:
     return spdx.identifier("package", part.name)
 
 
@@ -104,7 +106,7 @@ def write(path: Path, content: Mapping[str, Any]) -> Path:
     return path
 
 
-def _package(part: Part, own: dict[str, str]) -> dict[str, Any]:
+def _package(part: ImagePackage, own: dict[str, str]) -> dict[str, Any]:
     licence = declared(part.copyright_text)
     own |= licence.own
     named = part.licence or licence.expression

@@ -29,7 +29,7 @@ from rtqual.parts.images.elf import check_programs
 from rtqual.parts.images.ext4 import write_ext4
 from rtqual.parts.images.flash import Identity, write_disk, write_fat
 from rtqual.parts.images.overlay import lay_over
-from rtqual.parts.images.root import Root, Size, epoch_s, gathered, size, tool
+from rtqual.parts.images.root import Root, TreeSize, epoch_s, gathered, size, tool
 
 FLAVOURS, FORMS = ("minimal", "debian"), ("disk", "initramfs")
 MINIMAL_ROOT_AT_MOST_B = 4 * 10**6  # the goal for a minimal root without kernel modules
@@ -75,8 +75,8 @@ class Image:
     image_b: int
     kernel_b: int
     initrd_b: int
-    root: Size
-    modules: Size
+    root: TreeSize
+    modules: TreeSize
     packages: int
     missing: tuple[str, ...]
     needs: tuple[Need, ...] = ()  # of the mission
@@ -106,8 +106,8 @@ class Filled:
 
     root: Root
     packages: tuple[Package, ...]
-    content: Size
-    modules: Size
+    content: TreeSize
+    modules: TreeSize
 
 
 def fill(request: Request, work: Path) -> Filled:
@@ -145,7 +145,7 @@ class _Assembly:
         content = size(root.folder)
         self._modules(root)
         whole = size(root.folder)
-        modules = Size(whole.content_b - content.content_b, whole.files - content.files)
+        modules = TreeSize(whole.content_b - content.content_b, whole.files - content.files)
         return Filled(root, tuple(packages), content, modules)
 
     def finish(self, out: Path) -> Image:
@@ -314,13 +314,13 @@ class _Assembly:
         packed = self._config.get("RD_GZIP") == "y"
         return write_cpio(root, self._work / "archive", compress=packed), BootFiles()
 
-    def _parts(self, root: Root, packages: Sequence[Package]) -> list[sbom.Part]:
+    def _parts(self, root: Root, packages: Sequence[Package]) -> list[sbom.ImagePackage]:
         request = self._request
         ours = ("usr/bin/rtqual-probe", "usr/lib/rtqual/report", "etc/init.d/rcS")
         modules = tuple(place for place in root.paths() if place.startswith(("lib/modules/", "usr/lib/modules/")))
         parts = [
             sbom.of_kernel(request.kernel, request.architecture, (*modules, "boot/vmlinuz")),
-            sbom.Part("rtqual", __version__, licence="MIT", places=ours),
+            sbom.ImagePackage("rtqual", __version__, licence="MIT", places=ours),
             *(sbom.of_package(package, request.architecture) for package in packages),
             *(sbom.installed(root) if request.flavour == "debian" else ()),
         ]  # fmt: skip

@@ -11,12 +11,12 @@ from rtqual.base.units import format_bytes
 from rtqual.base.words import listed
 from rtqual.face.terminal.plain import plain
 from rtqual.parts.images.board import CANDIDATES
-from rtqual.parts.images.comparison import Measured
+from rtqual.parts.images.comparison import MeasuredImage
 from rtqual.parts.images.pi import Tried
 from rtqual.parts.images.system import MINIMAL_ROOT_AT_MOST_B
 
 
-def as_dict(measured: Mapping[str, Measured]) -> dict[str, object]:
+def as_dict(measured: Mapping[str, MeasuredImage]) -> dict[str, object]:
     return {
         "images": [
             {
@@ -43,7 +43,7 @@ def as_dict(measured: Mapping[str, Measured]) -> dict[str, object]:
     }
 
 
-def print_images(console: Console, measured: Mapping[str, Measured]) -> None:
+def print_images(console: Console, measured: Mapping[str, MeasuredImage]) -> None:
     images = list(measured.values())
     table = Table("", *(measured.image.flavour for measured in images), box=box.SIMPLE)
     for name in images[-1].figures():

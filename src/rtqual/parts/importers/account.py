@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rtqual.base.errors import BadInput
-from rtqual.parts.importers.lines import LONGEST, Kind, classify
+from rtqual.parts.importers.lines import LONGEST, LineKind, classify
 
 _MOST_PROBLEMS = 5
 _MOST_TOLD = 8
@@ -59,7 +59,7 @@ class Above:
 
 
 @dataclass
-class Account:
+class FileAccount:
     """`used` and `skipped` (by reason) count lines; in JSON, XML and YAML values, in tables rows."""
 
     path: Path
@@ -107,27 +107,27 @@ class Account:
             raise self._damaged(number, text)
         line = classify(text, self._after)
         self.skipped[line.kind] += 1
-        if line.kind is not Kind.FACT:
+        if line.kind is not LineKind.FACT:
             self._after = line.command
-        if line.kind is Kind.COMMAND:
+        if line.kind is LineKind.COMMAND:
             self._commands.append(line.command[:LONGEST])
             self._parted = True
-        elif line.kind is Kind.FACT:
+        elif line.kind is LineKind.FACT:
             facts = dict(line.facts)
             self._parted = self._parted or facts.get("kernel", "") != self._facts.get("kernel", "")
             self._facts |= facts
-        elif line.kind in (Kind.PROSE, Kind.UNKNOWN):
+        elif line.kind in (LineKind.PROSE, LineKind.UNKNOWN):
             self._headings.append(text)
-            self._parted = self._parted or line.kind is Kind.PROSE or _is_marked(text)
-        if line.kind is Kind.UNKNOWN:
+            self._parted = self._parted or line.kind is LineKind.PROSE or _is_marked(text)
+        if line.kind is LineKind.UNKNOWN:
             if len(text) > LONGEST:
                 raise self._damaged(number, text)
             self._unknown.append((number, text))
-        elif line.kind is Kind.FAILURE:
+        elif line.kind is LineKind.FAILURE:
             self.failures.append(f"line {number} reports a failure: {shown(text)}")
         elif line.doubt:
             self.failures.append(f"line {number}: {line.said}")
-        elif line.kind is Kind.WARNING:
+        elif line.kind is LineKind.WARNING:
             self.remarks.append(f"line {number} warns: {shown(text)}")
 
     def note_command(self, text: str) -> None:

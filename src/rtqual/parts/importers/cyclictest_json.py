@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import BaseModel, ValidationError
 
 from rtqual.base.errors import RunFailed
-from rtqual.engine.instruments.cyclictest.json_output import Count, Result, Thread, parse
+from rtqual.engine.instruments.cyclictest.json_output import Count, CyclictestResult, MeasuredThread, parse
 from rtqual.parts.importers import cyclictest_lines, cyclictest_summary, invocation
 from rtqual.parts.importers.account import bad
 from rtqual.parts.importers.format import Format, mark
@@ -83,7 +83,7 @@ class _Told(BaseModel):
     num_threads: Count | None = None
 
 
-def _contradictions(path: Path, text: str, result: Result, command: Invocation | None) -> list[str]:
+def _contradictions(path: Path, text: str, result: CyclictestResult, command: Invocation | None) -> list[str]:
     try:
         told = _Told.model_validate_json(text).num_threads
     except ValidationError as error:
@@ -95,7 +95,7 @@ def _contradictions(path: Path, text: str, result: Result, command: Invocation |
     return problems
 
 
-def _tally(thread: Thread, command: Invocation | None) -> Tally:
+def _tally(thread: MeasuredThread, command: Invocation | None) -> Tally:
     told = Tally(thread.histogram, low=thread.min, avg=thread.avg, high=thread.max)
     if not any(thread.histogram.values()):  # a run without -h
         return replace(told, counts={}, binned=thread.cycles)
@@ -104,11 +104,11 @@ def _tally(thread: Thread, command: Invocation | None) -> Tally:
     return replace(told, overflow=thread.overflow, limit=limit if usable else None)
 
 
-def _cpu(thread: Thread) -> int | None:
+def _cpu(thread: MeasuredThread) -> int | None:
     return thread.cpu if thread.cpu >= 0 else None
 
 
-def _kernel(result: Result) -> str | None:
+def _kernel(result: CyclictestResult) -> str | None:
     told = [result.sysinfo.get("release"), result.sysinfo.get("version")]
     return " ".join(str(item) for item in told if item) or None
 

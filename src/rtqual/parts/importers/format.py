@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rtqual.base.errors import BadInput
-from rtqual.parts.importers.account import Above, Account, one_line
+from rtqual.parts.importers.account import Above, FileAccount, one_line
 from rtqual.parts.importers.reading import Reading
 from rtqual.parts.importers.source import Source
 
@@ -41,7 +41,7 @@ class Format:
         return [_with_surroundings(reading, source.account, alone=len(readings) == 1) for reading in readings]
 
 
-def _with_surroundings(reading: Reading, account: Account, *, alone: bool) -> Reading:
+def _with_surroundings(reading: Reading, account: FileAccount, *, alone: bool) -> Reading:
     """With what the file says around its figures. `alone`: the file has this run only, so all of it is the run's."""
     above = account.everything() if alone else reading.above or Above()
     facts = {name: value for name, value in above.facts.items() if name not in ("kernel", "kernel_cmdline")}

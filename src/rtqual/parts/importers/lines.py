@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Kind(StrEnum):
+class LineKind(StrEnum):
     """The words with which a record counts such lines."""
 
     BLANK = "blank"
@@ -27,11 +27,11 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True)
-class Line:
+class RecordLine:
     """`facts`: of kernel and machine, by name; "kernel" and "kernel_cmdline" are a record's own.
     `said`: what it means for the figures, a sentence; `doubt`: a reason not to judge them."""
 
-    kind: Kind
+    kind: LineKind
     facts: tuple[tuple[str, str], ...] = ()
     command: str = ""
     said: str = ""
@@ -131,36 +131,41 @@ _TROUBLE = re.compile(
 )
 
 
-def classify(text: str, after: str = "") -> Line:  # noqa: PLR0911 - a way out a kind
+def classify(text: str, after: str = "") -> RecordLine:  # noqa: PLR0911 - a way out a kind
     """What a line is; `after`: the command above it whose output it may be."""
     if not text.strip():
-        return Line(Kind.BLANK)
+        return RecordLine(LineKind.BLANK)
     if len(text) > LONGEST:
-        return Line(Kind.UNKNOWN)
-    for kind, pattern in ((Kind.KERNEL, _KERNEL), (Kind.TIME, _TIME), (Kind.LOAD, _LOAD), (Kind.REPEATED, _REPEATED)):
+        return RecordLine(LineKind.UNKNOWN)
+    for kind, pattern in (
+        (LineKind.KERNEL, _KERNEL),
+        (LineKind.TIME, _TIME),
+        (LineKind.LOAD, _LOAD),
+        (LineKind.REPEATED, _REPEATED),
+    ):
         if pattern.fullmatch(text):
-            return Line(kind)
+            return RecordLine(kind)
     if match := _DEFAULTING.fullmatch(text):
         said = f"its thread had priority {match[1]}, the tool's default: the command's -p came without a number"
-        return Line(Kind.WARNING, said=said, doubt=True)
+        return RecordLine(LineKind.WARNING, said=said, doubt=True)
     if "dma_latency" in text and not _SET.fullmatch(text) and _DMA_LATENCY.fullmatch(text):
-        return Line(
-            Kind.WARNING,
+        return RecordLine(
+            LineKind.WARNING,
             said="idle states were not held off (/dev/cpu_dma_latency was not to be had): the figures contain the time "
             "to leave them",
             doubt=True,
         )
     if _WARNING.match(text):
-        return Line(Kind.WARNING)
+        return RecordLine(LineKind.WARNING)
     if facts := _facts(text, after):
-        return Line(Kind.FACT, facts=facts)
+        return RecordLine(LineKind.FACT, facts=facts)
     if command := command_in(text):
-        return Line(Kind.COMMAND, command=command)
+        return RecordLine(LineKind.COMMAND, command=command)
     if _EMPTY_PROMPT.fullmatch(text):
-        return Line(Kind.PROSE)
+        return RecordLine(LineKind.PROSE)
     if _TROUBLE.search(text):
-        return Line(Kind.FAILURE)
-    return Line(Kind.UNKNOWN if any(character.isnumeric() for character in text) else Kind.PROSE)
+        return RecordLine(LineKind.FAILURE)
+    return RecordLine(LineKind.UNKNOWN if any(character.isnumeric() for character in text) else LineKind.PROSE)
 
 
 def command_in(text: str) -> str:

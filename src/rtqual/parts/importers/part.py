@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """What this part brings."""
 
-from rtqual.protocols.part import Command, Part, Row
+from rtqual.protocols.part import CommandOfPart, Part, Row
 
 _HERE = "rtqual.parts.importers"
 PART = Part(
     "importers",
     commands=(
-        Command(
+        CommandOfPart(
             200, f"{_HERE}.command:import_", "import", "Read what other tools measured into records (docs/import.md)."
         ),
     ),

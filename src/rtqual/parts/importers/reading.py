@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rtqual.parts.importers.account import Above, Account, bad
+from rtqual.parts.importers.account import Above, FileAccount, bad
 from rtqual.protocols.record.schema import Kind, Measurement, Scalar, Series
 
 UNITS_NS = {"ns": 1, "us": 1_000}  # what the tools count in
@@ -36,7 +36,7 @@ class Reading:
     board: str | None = None  # the machine, where the file names it
     config: str | None = None  # the kernel's configuration, where the file holds it
     above: Above | None = None  # what stands above the run; None where the reader does not tell runs apart so
-    account: Account | None = None  # of the whole file, which may hold other runs
+    account: FileAccount | None = None  # of the whole file, which may hold other runs
 
 
 def resolution(unit_ns: int) -> dict[str, Scalar]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from rtqual.base.errors import BadInput
-from rtqual.parts.importers.account import Above, Account, bad, shown
+from rtqual.parts.importers.account import Above, FileAccount, bad, shown
 from rtqual.parts.importers.lines import stamps
 
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")  # cyclictest moves the cursor up between its screens
@@ -42,7 +42,7 @@ class Source:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.account = Account(path)
+        self.account = FileAccount(path)
         self.stamps = stamps(_head(path))
         self.unfinished: int | None = None  # the last line, when it lacks its end: it may be cut
         self._open = False

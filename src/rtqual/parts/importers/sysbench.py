@@ -20,7 +20,7 @@ from rtqual.parts.importers.account import bad
 from rtqual.parts.importers.format import Format, mark
 from rtqual.parts.importers.reading import Reading, resolution
 from rtqual.parts.importers.source import Source
-from rtqual.parts.importers.sysbench_lines import Part, parts
+from rtqual.parts.importers.sysbench_lines import BannerPart, parts
 from rtqual.protocols.record.schema import Kind, Measurement, Scalar, Series
 
 _FAIRNESS = re.compile(r"events \(avg/stddev\):\s+(\d{1,20}(?:\.\d{1,6})?)/", re.ASCII)
@@ -77,7 +77,7 @@ def read(source: Source, _unit: str | None) -> list[Reading]:
     return [_reading(path, part, skipped) for part in runs]
 
 
-def _reading(path: Path, part: Part, assumed: tuple[str, ...]) -> Reading:
+def _reading(path: Path, part: BannerPart, assumed: tuple[str, ...]) -> Reading:
     text = part.text
     found = {name: re.search(pattern, text, re.MULTILINE | re.ASCII) for name, pattern in _REQUIRED.items()}
     for name, match in found.items():

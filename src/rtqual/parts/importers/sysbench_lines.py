@@ -64,7 +64,7 @@ _STARTED = "Threads started!"
 
 
 @dataclass
-class Part:
+class BannerPart:
     """What one banner, or none, stands above: a run, or a preparation. `lines`: those with figures."""
 
     line: int
@@ -80,19 +80,19 @@ class Part:
         return "".join(f"{line}\n" for line in self.lines)
 
 
-def parts(source: Source) -> list[Part]:
+def parts(source: Source) -> list[BannerPart]:
     """All parts of the file, every line accounted for."""
-    found = [Part(1)]
+    found = [BannerPart(1)]
     for number, line in source.lines(_OWN):
         text = line.strip()
         if match := _BANNER.fullmatch(line):
-            found.append(Part(number, match[1], above=source.begin()))
+            found.append(BannerPart(number, match[1], above=source.begin()))
         else:
             _take(source, found[-1], number, line, text)
     return found
 
 
-def _take(source: Source, part: Part, number: int, line: str, text: str) -> None:
+def _take(source: Source, part: BannerPart, number: int, line: str, text: str) -> None:
     once = next((name for name, pattern in _ONCE.items() if pattern.fullmatch(text)), None)
     if once is not None:
         if once in part.seen:

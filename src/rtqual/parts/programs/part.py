@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 """What this part brings."""
 
-from rtqual.protocols.part import Chapter, Command, Family, Keyed, Part
+from rtqual.protocols.part import Chapter, CommandOfPart, Family, Keyed, Part
 
 PART = Part(
     "programs",
     commands=(
-        Command(
+        CommandOfPart(
             105,
             "rtqual.parts.programs.command:program_app",
             "program",

@@ -11,11 +11,11 @@ from decimal import Decimal
 from itertools import product
 
 from rtqual.base.words import listed
-from rtqual.parts.studies.catalogue import EVERY_ROW, Check, Claim, Rule, Study, slug
+from rtqual.parts.studies.catalogue import EVERY_ROW, Claim, ClaimCheck, Study, StudyRule, slug
 from rtqual.parts.studies.formula import bound, evaluate, figure_named, may_hold, split_relation
-from rtqual.parts.studies.misprint import Kind, Named, Wrong, name
+from rtqual.parts.studies.misprint import MisprintKind, Named, Wrong, name
 from rtqual.parts.studies.rounded import Rounded, exponent, rounds_to
-from rtqual.parts.studies.wording import Circumstances, explain, plain, recomputed, related, span
+from rtqual.parts.studies.wording import StudyCircumstances, explain, plain, recomputed, related, span
 
 Names = Mapping[str, str]
 
@@ -23,7 +23,7 @@ _TELLING, _MANY = 6, 1000  # digits of a figure, and figures that rounding leave
 
 
 @dataclass(frozen=True)
-class Finding:
+class Contradiction:
     """A printed figure or claim that does not follow from the study's other figures."""
 
     study: str
@@ -34,7 +34,7 @@ class Finding:
     printed: str
     recomputed: Rounded
     recomputed_text: str  # with its interval, as a bound where it is one
-    kind: Kind
+    kind: MisprintKind
     explanation: str  # one sentence
     claim: str = ""  # the sentence that does not hold
 
@@ -45,7 +45,7 @@ class Audit:
     title: str
     figures: int  # checked
     claims: int  # checked
-    findings: tuple[Finding, ...]
+    findings: tuple[Contradiction, ...]
     not_judged: tuple[Claim, ...]
 
 
@@ -66,7 +66,7 @@ class _Tested:
 
 def audit(study: Study) -> Audit:
     """Every rule and every claim. Raises ValueError where the data file contradicts itself."""
-    found: dict[tuple[str, ...], Finding] = {}
+    found: dict[tuple[str, ...], Contradiction] = {}
     tested: set[tuple[str, ...]] = set()
     for rule in study.rules:
         for column, formula in rule.columns.items():
@@ -86,7 +86,7 @@ def audit(study: Study) -> Audit:
     )
 
 
-def _in_print_order(study: Study, found: Mapping[tuple[str, ...], Finding]) -> Iterator[Finding]:
+def _in_print_order(study: Study, found: Mapping[tuple[str, ...], Contradiction]) -> Iterator[Contradiction]:
     tables = [slug(table.id) for table in study.tables]
 
     def place(path: tuple[str, ...]) -> tuple[int, int, int]:
@@ -96,7 +96,7 @@ def _in_print_order(study: Study, found: Mapping[tuple[str, ...], Finding]) -> I
     return (found[path] for path in sorted(found, key=place))
 
 
-def _test(study: Study, rule: Rule, column: str, formula: str) -> Iterator[_Tested]:
+def _test(study: Study, rule: StudyRule, column: str, formula: str) -> Iterator[_Tested]:
     for names in _combinations(study, rule.each, rule.at):
         path = _path(rule.at, column, names)
         relation, right = split_relation(formula.format_map(names))
@@ -104,14 +104,14 @@ def _test(study: Study, rule: Rule, column: str, formula: str) -> Iterator[_Test
 
 
 def _misprints(
-    study: Study, rule: Rule, figures: Sequence[_Tested], formula: str
-) -> Iterator[tuple[tuple[str, ...], Finding]]:
+    study: Study, rule: StudyRule, figures: Sequence[_Tested], formula: str
+) -> Iterator[tuple[tuple[str, ...], Contradiction]]:
     for tested in figures:
         if tested.holds and not _borrowed(figures, tested):
             continue
         named = _name(study, rule, tested, figures, formula)
         right = related(tested.relation, recomputed(tested.recomputed, tested.printed))
-        about = Circumstances(
+        about = StudyCircumstances(
             right=right,
             where=_where(study, rule, formula, tested),
             neighbour=_title_of(study, named.row),
@@ -122,7 +122,7 @@ def _misprints(
         table = study.table(tested.path[0])
         yield (
             tested.path,
-            Finding(
+            Contradiction(
                 study=study.key,
                 place=table.place,
                 table=table.id,
@@ -152,13 +152,13 @@ def _of_a_neighbour(figures: Sequence[_Tested], tested: _Tested) -> bool:
     return any(rounds_to(near.recomputed.value, printed) for near in _neighbours(figures, tested))
 
 
-def _name(study: Study, rule: Rule, tested: _Tested, figures: Sequence[_Tested], formula: str) -> Named:
+def _name(study: Study, rule: StudyRule, tested: _Tested, figures: Sequence[_Tested], formula: str) -> Named:
     if tested.relation != "==":
-        return Named(Kind.IMPOSSIBLE)
+        return Named(MisprintKind.IMPOSSIBLE)
     column = tested.path[2]
     instead = _evaluate(study, rule, rule.instead[column], tested.names) if column in rule.instead else None
     neighbours = {".".join(other.path): other.recomputed for other in _neighbours(figures, tested)}
-    otherwise = Kind.COPY if figure_named(formula.format_map(tested.names)) else Kind.DIFFERENCE
+    otherwise = MisprintKind.COPY if figure_named(formula.format_map(tested.names)) else MisprintKind.DIFFERENCE
     return name(Wrong(tested.printed, tested.recomputed, neighbours, instead, otherwise))
 
 
@@ -175,7 +175,7 @@ def _but_last(names: Names) -> list[str]:
 
 def _hidden_shifts(figures: Sequence[_Tested], tested: _Tested, named: Named) -> Iterator[_Tested]:
     """Of a column with a row shift: other rows that print a neighbour's figure, which rounding alone would allow."""
-    if named.kind != Kind.ROW_SHIFT:
+    if named.kind != MisprintKind.ROW_SHIFT:
         return
     for other in figures:
         hidden = other.holds and _of_a_neighbour(figures, other) and not _borrowed(figures, other)
@@ -183,7 +183,7 @@ def _hidden_shifts(figures: Sequence[_Tested], tested: _Tested, named: Named) ->
             yield other
 
 
-def _broken(study: Study, claim: Claim, check: Check) -> Iterator[Finding]:
+def _broken(study: Study, claim: Claim, check: ClaimCheck) -> Iterator[Contradiction]:
     """At most one finding a check: of several cases the farthest off, which names the others."""
     cases = sorted(_untrue(study, check), key=lambda case: abs(case.value.value - case.limit.value), reverse=True)
     if not cases:
@@ -192,7 +192,7 @@ def _broken(study: Study, claim: Claim, check: Check) -> Iterator[Finding]:
     named = _name_claim(study, check, worst)
     right = recomputed(worst.value, worst.limit)
     asked = check.printed if worst.relation == "==" and check.printed else related(worst.relation, _limit(worst.limit))
-    about = Circumstances(
+    about = StudyCircumstances(
         right=right,
         where=says,
         said=asked,
@@ -200,7 +200,7 @@ def _broken(study: Study, claim: Claim, check: Check) -> Iterator[Finding]:
         also=[_titles(study, case.names) for case in cases[1:]],
         note=check.note,
     )
-    yield Finding(
+    yield Contradiction(
         study=study.key,
         place=claim.place,
         table="",
@@ -231,7 +231,7 @@ class _Untrue:
     limit: Rounded
 
 
-def _untrue(study: Study, check: Check) -> Iterator[_Untrue]:
+def _untrue(study: Study, check: ClaimCheck) -> Iterator[_Untrue]:
     for names in _combinations(study, check.each, ""):
         relation, right = split_relation(check.must.format_map(names))
         formula = check.value.format_map(names)
@@ -240,12 +240,12 @@ def _untrue(study: Study, check: Check) -> Iterator[_Untrue]:
             yield _Untrue(names, formula, value, relation, limit)
 
 
-def _name_claim(study: Study, check: Check, case: _Untrue) -> Named:
+def _name_claim(study: Study, check: ClaimCheck, case: _Untrue) -> Named:
     if check.order or case.relation != "==":
-        return Named(Kind.ORDER if check.order else Kind.CLAIM)
+        return Named(MisprintKind.ORDER if check.order else MisprintKind.CLAIM)
     copied = figure_named(case.formula)
     beside = _rows_beside(study, copied) if copied else {}
-    return name(Wrong(case.limit, case.value, beside, None, Kind.COPY if copied else Kind.CLAIM))
+    return name(Wrong(case.limit, case.value, beside, None, MisprintKind.COPY if copied else MisprintKind.CLAIM))
 
 
 def _rows_beside(study: Study, path: tuple[str, ...]) -> dict[str, Rounded]:
@@ -283,7 +283,7 @@ def _figure(study: Study, path: tuple[str, ...]) -> Rounded:
     return found[0]
 
 
-def _evaluate(study: Study, rule: Rule, formula: str, names: Names) -> Rounded:
+def _evaluate(study: Study, rule: StudyRule, formula: str, names: Names) -> Rounded:
     """A rule's formula; its short names are completed from `source`."""
     base = tuple((rule.source or rule.at).format_map(names).split("."))
 
@@ -293,7 +293,7 @@ def _evaluate(study: Study, rule: Rule, formula: str, names: Names) -> Rounded:
     return evaluate(formula.format_map(names), lookup)
 
 
-def _where(study: Study, rule: Rule, formula: str, tested: _Tested) -> str:
+def _where(study: Study, rule: StudyRule, formula: str, tested: _Tested) -> str:
     """What was computed, in words, with its place where that is not the figure's own."""
     source = study.table((rule.source or rule.at).format_map(tested.names).split(".")[0])
     elsewhere = source.place != study.table(tested.path[0]).place

@@ -7,8 +7,8 @@ from functools import cache
 
 from rtqual.base.units import DURATIONS_NS, SIZES_B
 from rtqual.engine.analysis.figure.model import Conditions
-from rtqual.parts.studies.audit import Finding, audit
-from rtqual.parts.studies.catalogue import Cell, Study, Table, studies, study
+from rtqual.parts.studies.audit import Contradiction, audit
+from rtqual.parts.studies.catalogue import Cell, PrintedTable, Study, studies, study
 from rtqual.parts.studies.wording import plain
 
 CYCLES = "cycles"  # the column that counts samples
@@ -26,18 +26,18 @@ class Published:
     text: str
     value: float
     unit: str
-    finding: Finding | None  # of the audit, where the figure does not follow from the others
+    finding: Contradiction | None  # of the audit, where the figure does not follow from the others
 
 
 @dataclass(frozen=True)
-class Beside:
+class BesidePrinted:
     """Rows are systems (or operations), columns statistics, named as rtqual names its own where it has them.
 
     Differences that another table prints of the same systems are among the columns.
     """
 
     source: Study
-    table: Table
+    table: PrintedTable
     columns: tuple[str, ...]
     rows: Mapping[str, Mapping[str, Published]]  # row -> column -> figure; what was not printed is absent
 
@@ -48,16 +48,16 @@ class Beside:
         return Conditions(self.table.parameters, (min(counts), max(counts)) if counts else ())
 
 
-def beside(key: str, table_id: str) -> Beside:
+def beside(key: str, table_id: str) -> BesidePrinted:
     """Raises BadInput for an unknown study or table."""
     source = study(key)
     table = source.table(table_id)
     rows = {table.row_label(line): dict(_figures(source, table, line)) for line in table.rows}
     columns = dict.fromkeys(name for figures in rows.values() for name in figures)
-    return Beside(source, table, tuple(columns), rows)
+    return BesidePrinted(source, table, tuple(columns), rows)
 
 
-def matching(instrument: str, load: str, cpus: int) -> Iterator[Beside]:
+def matching(instrument: str, load: str, cpus: int) -> Iterator[BesidePrinted]:
     """For each study the table of what an instrument measures under a load, of as many CPUs where it can be."""
     for source in studies():
         tables = [table for key, table in source.measured.items() if key[:2] == (instrument, load)]
@@ -65,13 +65,13 @@ def matching(instrument: str, load: str, cpus: int) -> Iterator[Beside]:
             yield beside(source.key, min(tables, key=lambda table: table.cpus != cpus).id)
 
 
-def findings(source: Study, row: str, table: Table) -> Iterator[Finding]:
+def findings(source: Study, row: str, table: PrintedTable) -> Iterator[Contradiction]:
     """Those of the audit on a system's figures of a table, and on the differences that follow from them."""
     for line in source.named(table, row):
         yield from (published.finding for _, published in _figures(source, table, line) if published.finding)
 
 
-def _figures(source: Study, table: Table, line: tuple[Cell, ...]) -> Iterator[tuple[str, Published]]:
+def _figures(source: Study, table: PrintedTable, line: tuple[Cell, ...]) -> Iterator[tuple[str, Published]]:
     for column in table.figure_columns:
         yield _STATISTICS.get(column, column), _published(source, table, line, column)
     row = source.row_name(table, line)
@@ -82,7 +82,7 @@ def _figures(source: Study, table: Table, line: tuple[Cell, ...]) -> Iterator[tu
             yield statistic, _published(source, other, next(source.named(other, row)), column)
 
 
-def _published(source: Study, table: Table, line: tuple[Cell, ...], column: str) -> Published:
+def _published(source: Study, table: PrintedTable, line: tuple[Cell, ...], column: str) -> Published:
     number, unit = table.number(line, column), table.unit_of(column)
     factor, base = _FACTORS.get(unit, (1, unit))
     finding = _findings(source.key).get((table.id, table.row_title(line), column))
@@ -90,7 +90,7 @@ def _published(source: Study, table: Table, line: tuple[Cell, ...], column: str)
 
 
 @cache
-def _findings(key: str) -> Mapping[tuple[str, str, str], Finding]:
+def _findings(key: str) -> Mapping[tuple[str, str, str], Contradiction]:
     """By table, row and column; only figures, not claims."""
     return {
         (finding.table, finding.row, finding.column): finding for finding in audit(study(key)).findings if finding.table

@@ -37,7 +37,7 @@ class _Model(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, defer_build=True)
 
 
-class Source(_Model):
+class StudySource(_Model):
     key: str
     title: str
     author: str = ""
@@ -47,7 +47,7 @@ class Source(_Model):
     method: str = ""
 
 
-class Table(_Model):
+class PrintedTable(_Model):
     """Figures as printed. The first cell of a row is its name and has no entry in `columns`."""
 
     id: str
@@ -111,7 +111,7 @@ class Table(_Model):
         return Rounded.cut(number) if column in self.cut else Rounded.printed(number)
 
 
-class Rule(_Model):
+class StudyRule(_Model):
     """What figures of a study are computed from, once for every combination of `each`.
 
     `at` names a row; `columns` gives for its columns a formula each, in which short names are completed from
@@ -128,7 +128,7 @@ class Rule(_Model):
     note: str = ""  # further notes for the reader of a finding
 
 
-class Check(_Model):
+class ClaimCheck(_Model):
     """`value` is computed, `must` is what the text claims of it: '< 0.5', '== 360'."""
 
     each: Mapping[str, str | tuple[str, ...]] = {}
@@ -145,7 +145,7 @@ class Claim(_Model):
 
     place: str
     text: Name
-    check: tuple[Check, ...] = ()
+    check: tuple[ClaimCheck, ...] = ()
     not_judged: Name = ""
 
     @model_validator(mode="after")
@@ -155,7 +155,7 @@ class Claim(_Model):
         return self
 
 
-class Choice(_Model):
+class StudyChoice(_Model):
     """How a study chose, in words, and what."""
 
     place: str
@@ -174,13 +174,13 @@ class Stated(_Model):
 
 
 class Study(_Model):
-    source: Source
-    tables: tuple[Table, ...] = Field(alias="table")
+    source: StudySource
+    tables: tuple[PrintedTable, ...] = Field(alias="table")
     alias: Mapping[str, str] = {}  # a row's name -> what formulas call it
     groups: Mapping[str, tuple[str, ...]] = {}
-    rules: tuple[Rule, ...] = Field((), alias="rule")
+    rules: tuple[StudyRule, ...] = Field((), alias="rule")
     claims: tuple[Claim, ...] = Field((), alias="claim")
-    choice: Choice | None = None
+    choice: StudyChoice | None = None
     beside: str = ""  # what was found here that its figures do not tell; Markdown
     stated: tuple[Stated, ...] = ()
     removed_drivers: Mapping[str, tuple[str, ...]] = {}
@@ -190,10 +190,10 @@ class Study(_Model):
         return self.source.key
 
     @cached_property
-    def _by_name(self) -> dict[str, Table]:
+    def _by_name(self) -> dict[str, PrintedTable]:
         return {slug(table.id): table for table in self.tables}
 
-    def table(self, name: str) -> Table:
+    def table(self, name: str) -> PrintedTable:
         """By its id, or what formulas make of it."""
         found = self._by_name.get(slug(name))
         if found is None:
@@ -201,24 +201,24 @@ class Study(_Model):
         return found
 
     @cached_property
-    def measured(self) -> Mapping[tuple[str, str, int | None], Table]:
+    def measured(self) -> Mapping[tuple[str, str, int | None], PrintedTable]:
         """(instrument, load, CPUs) -> the fullest of the tables that print what the instrument measures."""
-        found: dict[tuple[str, str, int | None], Table] = {}
+        found: dict[tuple[str, str, int | None], PrintedTable] = {}
         for table in self.tables:
             key = (table.instrument, table.load, table.cpus)
             if table.instrument and (key not in found or len(table.rows) > len(found[key].rows)):
                 found[key] = table
         return found
 
-    def row_name(self, table: Table, row: tuple[Cell, ...]) -> str:
+    def row_name(self, table: PrintedTable, row: tuple[Cell, ...]) -> str:
         title = table.row_title(row)
         return self.alias.get(title, slug(title))
 
-    def rows_of(self, table: Table) -> tuple[str, ...]:
+    def rows_of(self, table: PrintedTable) -> tuple[str, ...]:
         """The names of a table's rows, each once, from top to bottom."""
         return tuple(dict.fromkeys(self.row_name(table, row) for row in table.rows))
 
-    def named(self, table: Table, name: str) -> Iterator[tuple[Cell, ...]]:
+    def named(self, table: PrintedTable, name: str) -> Iterator[tuple[Cell, ...]]:
         """The rows a name or a group stands for."""
         names = self.groups.get(name, (name,))
         found = [row for row in table.rows if self.row_name(table, row) in names]

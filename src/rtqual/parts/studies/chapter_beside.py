@@ -13,8 +13,8 @@ from rtqual.base.words import count, listed
 from rtqual.engine.analysis.figure.asked import usual_cpus
 from rtqual.engine.analysis.figure.comparable import unlike_conditions
 from rtqual.engine.analysis.figure.model import Summary
-from rtqual.parts.studies.audit import Finding
-from rtqual.parts.studies.beside import CYCLES, Beside, Published, matching
+from rtqual.parts.studies.audit import Contradiction
+from rtqual.parts.studies.beside import CYCLES, BesidePrinted, Published, matching
 from rtqual.parts.studies.catalogue import study
 from rtqual.parts.studies.choice import misprints
 from rtqual.parts.studies.operations import study_text
@@ -84,7 +84,7 @@ def _misprints(material: Material) -> Iterator[Table]:
         )
 
 
-def _with_unit(finding: Finding) -> str:
+def _with_unit(finding: Contradiction) -> str:
     return f"{readable(finding.column)} [{study(finding.study).table(finding.table).unit_of(finding.column)}]"
 
 
@@ -101,24 +101,24 @@ def _measured(material: Material) -> Iterator[list[Summary]]:
         yield [s for board, some in boards.items() for s in some if s.group.cpus == usual[board]]
 
 
-def _matching(some: Sequence[Summary]) -> Iterator[Beside]:
+def _matching(some: Sequence[Summary]) -> Iterator[BesidePrinted]:
     group = some[0].group
     yield from matching(group.instrument, group.load, group.cpus)
 
 
-def _unlike(s: Summary, printed: Beside, statistic: str = "") -> str:
+def _unlike(s: Summary, printed: BesidePrinted, statistic: str = "") -> str:
     """Why a figure of ours is not set beside a table's; empty where it may be."""
     return unlike_conditions(s.conditions, printed.conditions, statistic)
 
 
-def _refused(some: Sequence[Summary], printed: Beside) -> Iterator[str]:
+def _refused(some: Sequence[Summary], printed: BesidePrinted) -> Iterator[str]:
     for why in dict.fromkeys(filter(None, (_unlike(s, printed) for s in some))):
         names = listed(list(dict.fromkeys(s.group.candidate for s in some if _unlike(s, printed) == why)))
         what = f"{printed.table.instrument} {load_text(printed.table.load)}"
         yield f"{what} of {names} against {printed.source.key}, {printed.table.place}: {why}."
 
 
-def _table(material: Material, some: Sequence[Summary], published: Beside) -> Table:
+def _table(material: Material, some: Sequence[Summary], published: BesidePrinted) -> Table:
     """Ours first; times in the study's unit."""
     columns = [name for name in published.columns if any(name in s.figures for s in some)]
     units = {name: _unit(published, name) for name in columns}
@@ -150,13 +150,13 @@ def _table(material: Material, some: Sequence[Summary], published: Beside) -> Ta
     )
 
 
-def _unit(printed: Beside, column: str) -> str:
+def _unit(printed: BesidePrinted, column: str) -> str:
     """As the study prints it; 1/s is in the column's name."""
     unit = next(row[column] for row in printed.rows.values() if column in row).unit
     return printed.table.unit if unit == "ns" else unit
 
 
-def _own(s: Summary, printed: Beside, column: str, unit: str, notes: Notes) -> Cell:
+def _own(s: Summary, printed: BesidePrinted, column: str, unit: str, notes: Notes) -> Cell:
     """A measured figure in the study's unit, its interval below; not where it does not compare with the study's."""
     figure = s.figures.get(column)
     if figure is None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from rtqual.base.words import count
 from rtqual.engine.mission import PUBLISHED
 from rtqual.parts.studies.catalogue import studies
-from rtqual.parts.studies.compare import Order, Pair, Repeated, agreement, compare
+from rtqual.parts.studies.compare import LargerOf, Pair, Repeated, agreement, compare
 from rtqual.reports.material import Material, timing_mark, timing_notes
 from rtqual.reports.page.document import Block, Cell, Paragraph, Table, bullets, numbers, texts
 from rtqual.reports.page.text import clean, marked, number
@@ -59,7 +59,7 @@ def _orders(repetition: Repeated) -> Iterator[Block]:
     yield from bullets("Not as printed", [*map(_order, against[:_MOST_ORDERS]), *more])
 
 
-def _order(order: Order) -> str:
+def _order(order: LargerOf) -> str:
     first, second = order.pairs
     printed, other = (first, second) if order.printed < 0 else (second, first)
     measured = {-1: f"larger of {first.measured}", 0: "equal", 1: f"larger of {second.measured}"}[order.measured]

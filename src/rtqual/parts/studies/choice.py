@@ -16,7 +16,7 @@ from rtqual.engine.analysis.verdict.model import Outcome, Verdict
 from rtqual.engine.analysis.verdict.score import score_table
 from rtqual.engine.kernel.needs import NeedCheck
 from rtqual.engine.mission import PUBLISHED, Criterion, Mission
-from rtqual.parts.studies.audit import Finding
+from rtqual.parts.studies.audit import Contradiction
 from rtqual.parts.studies.beside import findings
 from rtqual.parts.studies.catalogue import Study, study, systems
 from rtqual.parts.studies.records import AS_PRINTED
@@ -64,7 +64,7 @@ def _with_study(source: Study, mission: Mission, evidence: Evidence, verdict: Ve
     )
 
 
-def misprints(mission: Mission, candidate: str) -> list[Finding]:
+def misprints(mission: Mission, candidate: str) -> list[Contradiction]:
     """What the audit finds on the figures that a published candidate's records rest on."""
     key, row = _published(mission)[candidate]
     source = study(key)
@@ -125,7 +125,7 @@ def _printed_criterion(criterion: Criterion, cells: Cells) -> Criterion:
     return printed if all(cells.figure(printed, name) for name in cells.candidates) else criterion
 
 
-def _caveats(source: Study, wrong: list[Finding]) -> Iterator[str]:
+def _caveats(source: Study, wrong: list[Contradiction]) -> Iterator[str]:
     about = source.source
     yield f"Rests on figures that a study printed, not on records of rtqual: {about.title} ({about.author})."
     if wrong:

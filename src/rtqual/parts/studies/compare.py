@@ -19,9 +19,9 @@ from rtqual.engine.analysis.figure.wording import value as worded
 from rtqual.engine.instruments.footprint import FOOTPRINT
 from rtqual.engine.instruments.probe.families import OWN_INTERVAL_NS, Probe
 from rtqual.engine.mission import Mission
-from rtqual.parts.studies.beside import Beside, beside
-from rtqual.parts.studies.catalogue import Table, slug, study
-from rtqual.parts.studies.operations import Operations, operations
+from rtqual.parts.studies.beside import BesidePrinted, beside
+from rtqual.parts.studies.catalogue import PrintedTable, slug, study
+from rtqual.parts.studies.operations import StudyOperations, operations
 from rtqual.protocols.instrument.registry import all_instruments
 
 _CPU = ", CPU "  # begins the CPU's number in a row's label
@@ -63,7 +63,7 @@ def _statistic(what: str) -> str:
 
 
 @dataclass(frozen=True)
-class Order:
+class LargerOf:
     """Which of two systems has the larger figure: -1 the first, 0 neither (measured only), 1 the second."""
 
     what: str
@@ -109,7 +109,7 @@ class Repeated:
     study: str
     title: str
     pairs: tuple[Pair, ...]
-    orders: tuple[Order, ...]
+    orders: tuple[LargerOf, ...]
     apart: tuple[str, ...]
 
 
@@ -156,12 +156,12 @@ def _sizes(summary: Summary, key: str, system: str, apart: list[str]) -> Iterato
                         yield f"footprint: {name}", (own, row[column].value)
 
 
-def _is_of(table: Table, summary: Summary) -> bool:
+def _is_of(table: PrintedTable, summary: Summary) -> bool:
     same = (table.instrument, table.load) == (summary.group.instrument, summary.group.load)
     return same and table.cpus in (None, summary.group.cpus)
 
 
-def _figures(summary: Summary, table: Beside, system: str, apart: list[str]) -> dict[str, tuple[Figure, float]]:
+def _figures(summary: Summary, table: BesidePrinted, system: str, apart: list[str]) -> dict[str, tuple[Figure, float]]:
     group, found = summary.group, {}
     cpus = count(group.cpus, "CPU")
     row = slug(system)
@@ -184,7 +184,7 @@ def _figures(summary: Summary, table: Beside, system: str, apart: list[str]) -> 
     return found
 
 
-def _unusual(summary: Summary, table: Beside) -> str:
+def _unusual(summary: Summary, table: BesidePrinted) -> str:
     """What a study does not state was as the instrument has it by default, which is how these studies ran their tools;
     empty where ours was so, too. An interval that is not printed stays open."""
     usual = all_instruments()[summary.group.instrument].parameters().model_dump(mode="json")
@@ -239,15 +239,15 @@ def _operations(key: str, summaries: Sequence[Summary], apart: list[str]) -> Ite
             yield Pair(measured, printed.system, among, figures)
 
 
-def _is_of_space(probe: Probe, printed: Operations) -> bool:
+def _is_of_space(probe: Probe, printed: StudyOperations) -> bool:
     """The study's user space is Xenomai's own skin; without it, Linux's user space stands there."""
     return ("kernel space" in printed.system) == (probe.space == "kernel space")
 
 
-def _orders(pairs: Sequence[Pair]) -> Iterator[Order]:
+def _orders(pairs: Sequence[Pair]) -> Iterator[LargerOf]:
     for a, b in combinations(pairs, 2):
         if a.among == b.among and a.printed != b.printed:
-            orders = (Order(what, (a, b)) for what in a.figures if what in b.figures)
+            orders = (LargerOf(what, (a, b)) for what in a.figures if what in b.figures)
             yield from (order for order in orders if order.printed)  # else the study's digits tell no order
 
 
@@ -255,7 +255,7 @@ def _sign(a: float, b: float) -> int:
     return (b > a) - (b < a)
 
 
-def agreement(orders: Sequence[Order]) -> str:
+def agreement(orders: Sequence[LargerOf]) -> str:
     """'8 of 12 comparisons of two systems agree, 5 of them with intervals that lie apart.'"""
     agreeing = [order for order in orders if order.agrees]
     sure = sum(not order.doubt for order in agreeing)

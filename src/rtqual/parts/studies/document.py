@@ -2,7 +2,7 @@
 """The audits as one document: docs/verification/published-audit.md is that of all studies, word for word."""
 
 from rtqual.parts.studies.audit import audit
-from rtqual.parts.studies.catalogue import Choice, studies, study
+from rtqual.parts.studies.catalogue import StudyChoice, studies, study
 from rtqual.parts.studies.words import audit_text
 
 _METHOD = """# The published studies, audited
@@ -44,7 +44,7 @@ def document(key: str | None = None) -> str:
     return "\n".join(parts)
 
 
-def _choice(key: str, choice: Choice) -> str:
+def _choice(key: str, choice: StudyChoice) -> str:
     mission = f"`rtqual select missions/{key}-study.toml`"
     return (
         f"The rule it chose by ({choice.place}): {choice.rule} {mission} makes the choice again, from these figures.\n"

@@ -10,7 +10,7 @@ from itertools import pairwise
 from rtqual.parts.studies.rounded import Rounded, exponent, rounds_to
 
 
-class Kind(StrEnum):
+class MisprintKind(StrEnum):
     DIFFERENCE = "difference"  # not what its formula gives
     ROW_SHIFT = "row shift"  # what the formula gives for the row above or below
     FACTOR_OF_TEN = "factor of ten"
@@ -31,12 +31,12 @@ class Wrong:
     recomputed: Rounded
     neighbours: Mapping[str, Rounded] = field(default_factory=dict)  # row -> recomputed for it
     instead: Rounded | None = None  # the other statistic that a study may have printed
-    otherwise: Kind = Kind.DIFFERENCE
+    otherwise: MisprintKind = MisprintKind.DIFFERENCE
 
 
 @dataclass(frozen=True)
 class Named:
-    kind: Kind
+    kind: MisprintKind
     row: str = ""  # of a row shift
     power: int = 0  # of ten: printed = recomputed * 10^power
 
@@ -45,17 +45,17 @@ def name(wrong: Wrong) -> Named:
     """The most telling kind: where several fit, the first of them."""
     printed, recomputed = wrong.printed, wrong.recomputed
     if wrong.instead is not None and printed.agrees(wrong.instead):
-        return Named(Kind.OTHER_STATISTIC)
+        return Named(MisprintKind.OTHER_STATISTIC)
     if recomputed.value * printed.value < 0 and _bare(-printed).agrees(_bare(recomputed)):
-        return Named(Kind.LOST_SIGN)
+        return Named(MisprintKind.LOST_SIGN)
     power = _power_of_ten(printed, recomputed)
     if power:
-        return Named(Kind.FACTOR_OF_TEN, power=power)
+        return Named(MisprintKind.FACTOR_OF_TEN, power=power)
     row = next((row for row, rounded in wrong.neighbours.items() if _is_of(printed, rounded)), "")
     if row:
-        return Named(Kind.ROW_SHIFT, row=row)
+        return Named(MisprintKind.ROW_SHIFT, row=row)
     if any(Rounded.printed(other).agrees(_bare(recomputed)) for other in _exchanged(printed.value)):
-        return Named(Kind.TRANSPOSED)
+        return Named(MisprintKind.TRANSPOSED)
     return Named(wrong.otherwise)
 
 

@@ -8,7 +8,7 @@ from itertools import product
 from rtqual.base.units import DURATIONS_NS
 from rtqual.base.words import listed
 from rtqual.engine.analysis.figure.model import Conditions
-from rtqual.parts.studies.catalogue import Cell, Study, Table, study
+from rtqual.parts.studies.catalogue import Cell, PrintedTable, Study, study
 
 _BOARDS = ("BeagleBone Black", "SABRELite")
 _SPACES = ("user", "kernel")
@@ -25,11 +25,11 @@ def study_text(source: Study) -> str:
 
 
 @dataclass(frozen=True)
-class Operations:
+class StudyOperations:
     """One system of a study."""
 
     source: Study
-    table: Table
+    table: PrintedTable
     system: str
     statistic: str  # as rtqual calls it
     figures_ns: Mapping[str, float]  # operation -> figure
@@ -52,21 +52,21 @@ class Operations:
         return f"{study_text(self.source)} {self.table.place}: {self.table.caption}. Its method: {method}."
 
 
-def operations(family: str) -> tuple[Operations, ...]:
+def operations(family: str) -> tuple[StudyOperations, ...]:
     """Those of a family of the probe (docs/probe.md); none where no study has them."""
     found = {"primitives": _primitives, "itc": _communication, "periodic": _periodic}.get(family)
     return tuple(row for row in found() if row.figures_ns) if found else ()
 
 
-def _primitives() -> Iterator[Operations]:
+def _primitives() -> Iterator[StudyOperations]:
     source = study("freertos")
     table = source.table("table1")
     for statistic, column in (("p50", "median"), ("min", "min"), ("max", "max")):
         rows = {_SERIES.get(str(row[0]), str(row[0])): _ns(table, row, column) for row in table.rows}
-        yield Operations(source, table, "FreeRTOS, Raspberry Pi 2", statistic, rows, samples=_SAMPLES)
+        yield StudyOperations(source, table, "FreeRTOS, Raspberry Pi 2", statistic, rows, samples=_SAMPLES)
 
 
-def _communication() -> Iterator[Operations]:
+def _communication() -> Iterator[StudyOperations]:
     source = study("xenomai")
     table = source.table("itc-avg")
     for board in _BOARDS:
@@ -74,10 +74,10 @@ def _communication() -> Iterator[Operations]:
             rows = [r for r in table.rows if r[0] == board and _word(table, r, "space") == space]
             figures = {_word(table, row, "mechanism"): _ns(table, row, "avg") for row in rows}
             # Of the message pipe the interval is not legible.
-            yield Operations(source, table, f"Xenomai, {board}, {space} space", "avg", figures, _MS, charted=True)
+            yield StudyOperations(source, table, f"Xenomai, {board}, {space} space", "avg", figures, _MS, charted=True)
 
 
-def _periodic() -> Iterator[Operations]:
+def _periodic() -> Iterator[StudyOperations]:
     """At both intervals."""
     source = study("xenomai")
     table = source.table("periodic")
@@ -85,12 +85,12 @@ def _periodic() -> Iterator[Operations]:
         (row,) = (r for r in table.rows if r[0] == board and _word(table, r, "statistic") == "avg")
         for text, ms in product(_SPACES, (1, 10)):
             figures = {name: _ns(table, row, f"{text}_{ms}ms_{name}") for name in ("period", "jitter")}
-            yield Operations(source, table, f"Xenomai, {board}, {text} space", "avg", figures, ms * _MS)
+            yield StudyOperations(source, table, f"Xenomai, {board}, {text} space", "avg", figures, ms * _MS)
 
 
-def _ns(table: Table, row: tuple[Cell, ...], column: str) -> float:
+def _ns(table: PrintedTable, row: tuple[Cell, ...], column: str) -> float:
     return float(table.number(row, column) * DURATIONS_NS[table.unit_of(column)])
 
 
-def _word(table: Table, row: tuple[Cell, ...], column: str) -> str:
+def _word(table: PrintedTable, row: tuple[Cell, ...], column: str) -> str:
     return str(row[1 + table.columns.index(column)])

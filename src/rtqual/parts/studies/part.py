@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 """What this part brings."""
 
-from rtqual.protocols.part import Command, Part, Row, Section
+from rtqual.protocols.part import CommandOfPart, Part, Row, Section
 
 PART = Part(
     "studies",
     commands=(
-        Command(
+        CommandOfPart(
             210,
             "rtqual.parts.studies.command:published_app",
             "published",

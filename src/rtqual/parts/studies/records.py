@@ -13,7 +13,7 @@ from rtqual.base.words import listed
 from rtqual.engine.analysis.figure.summary import RESOLUTION
 from rtqual.engine.mission import PUBLISHED
 from rtqual.parts.studies.beside import CYCLES
-from rtqual.parts.studies.catalogue import Cell, Study, Table, study, systems
+from rtqual.parts.studies.catalogue import Cell, PrintedTable, Study, study, systems
 from rtqual.parts.studies.rounded import exponent
 from rtqual.protocols.record.facts import COMMAND, PRINTED_IN, STUDY
 from rtqual.protocols.record.schema import Inputs, Kind, Measurement, Provenance, Record, Scalar, Series, Timing
@@ -32,7 +32,7 @@ def records(system: str, candidate: str, mission_sha256: str = "") -> Iterator[R
             yield _record(source, table, row, candidate, mission_sha256)
 
 
-def _record(source: Study, table: Table, row: str, candidate: str, mission_sha256: str) -> Record:
+def _record(source: Study, table: PrintedTable, row: str, candidate: str, mission_sha256: str) -> Record:
     lines = list(source.named(table, row))  # a line for each CPU where the table has them apart
     scalars = {RESOLUTION: Scalar(value=_step_ns(table, lines), unit="ns"), **_scalars(table, lines)}
     inputs = Inputs(
@@ -64,13 +64,13 @@ def _record(source: Study, table: Table, row: str, candidate: str, mission_sha25
     return make(inputs, measured, provenance, timing=Timing.REAL, repeat=0)
 
 
-def places(source: Study, table: Table) -> list[str]:
+def places(source: Study, table: PrintedTable) -> list[str]:
     """Where a table's figures are printed, and the differences that follow from them."""
     others = (source.table(where.partition(".")[0]).place for where in table.differences.values())
     return list(dict.fromkeys((table.place, *others)))
 
 
-def _series(table: Table, line: tuple[Cell, ...]) -> Series:
+def _series(table: PrintedTable, line: tuple[Cell, ...]) -> Series:
     unit_ns = DURATIONS_NS[table.unit]
     printed = {name: float(table.number(line, name) * unit_ns) for name in table.columns if name in _STATISTICS}
     if CYCLES in table.columns:
@@ -79,19 +79,19 @@ def _series(table: Table, line: tuple[Cell, ...]) -> Series:
     return Series.counted({}, Kind.SUMMARY, name="latency", unit="ns", reported=printed, cpu=cpu)
 
 
-def _step_ns(table: Table, lines: list[tuple[Cell, ...]]) -> float:
+def _step_ns(table: PrintedTable, lines: list[tuple[Cell, ...]]) -> float:
     """The last digit that was printed."""
     figures = (table.number(line, name) for line in lines for name in table.columns if name in _STATISTICS)
     return float(DURATIONS_NS[table.unit]) * 10.0 ** min(map(exponent, figures))
 
 
-def _scalars(table: Table, lines: list[tuple[Cell, ...]]) -> dict[str, Scalar]:
+def _scalars(table: PrintedTable, lines: list[tuple[Cell, ...]]) -> dict[str, Scalar]:
     """Figures that are no durations: requests per second."""
     others = (name for name in table.figure_columns if table.unit_of(name) not in ("1", *DURATIONS_NS))
     return {name: Scalar(value=float(table.number(lines[0], name)), unit=table.unit_of(name)) for name in others}
 
 
-def _differences(source: Study, table: Table, row: str) -> dict[str, Scalar]:
+def _differences(source: Study, table: PrintedTable, row: str) -> dict[str, Scalar]:
     printed = {}
     for statistic, where in table.differences.items():
         name, column = where.split(".")

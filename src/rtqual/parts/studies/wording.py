@@ -6,27 +6,27 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
 from rtqual.base.words import listed
-from rtqual.parts.studies.misprint import Kind, Named
+from rtqual.parts.studies.misprint import MisprintKind, Named
 from rtqual.parts.studies.rounded import Rounded, exponent
 
 RELATIONS = {"<": "below", "<=": "at most", ">": "above", ">=": "at least"}
 
-_SENTENCES: Mapping[Kind, str] = {
-    Kind.ROW_SHIFT: "{wrong} belongs to the row '{neighbour}'; here {where} is {right}{hidden}",
-    Kind.FACTOR_OF_TEN: "{wrong} is {factor}; {where} is {right}",
-    Kind.LOST_SIGN: "The sign was lost; {where} is {right}",
-    Kind.TRANSPOSED: "Two digits of {wrong} are exchanged; {where} is {right}",
-    Kind.OTHER_STATISTIC: "{wrong} is {instead}; {where} is {right}",
-    Kind.COPY: "{wrong} disagrees with what it repeats; {where} is {right}",
-    Kind.IMPOSSIBLE: "{wrong} cannot be; {where} ask for {right}",
-    Kind.DIFFERENCE: "{wrong} does not follow; {where} is {right}",
-    Kind.CLAIM: "Not so: {where} is {right}, not {said}{others}",
-    Kind.ORDER: "Not so: {where} is {right}, not {said}{others}",
+_SENTENCES: Mapping[MisprintKind, str] = {
+    MisprintKind.ROW_SHIFT: "{wrong} belongs to the row '{neighbour}'; here {where} is {right}{hidden}",
+    MisprintKind.FACTOR_OF_TEN: "{wrong} is {factor}; {where} is {right}",
+    MisprintKind.LOST_SIGN: "The sign was lost; {where} is {right}",
+    MisprintKind.TRANSPOSED: "Two digits of {wrong} are exchanged; {where} is {right}",
+    MisprintKind.OTHER_STATISTIC: "{wrong} is {instead}; {where} is {right}",
+    MisprintKind.COPY: "{wrong} disagrees with what it repeats; {where} is {right}",
+    MisprintKind.IMPOSSIBLE: "{wrong} cannot be; {where} ask for {right}",
+    MisprintKind.DIFFERENCE: "{wrong} does not follow; {where} is {right}",
+    MisprintKind.CLAIM: "Not so: {where} is {right}, not {said}{others}",
+    MisprintKind.ORDER: "Not so: {where} is {right}, not {said}{others}",
 }
 
 
 @dataclass(frozen=True)
-class Circumstances:
+class StudyCircumstances:
     """What a sentence says besides the printed figure."""
 
     right: str  # the recomputed figure
@@ -38,7 +38,7 @@ class Circumstances:
     note: str = ""
 
 
-def explain(named: Named, wrong: str, about: Circumstances) -> str:
+def explain(named: Named, wrong: str, about: StudyCircumstances) -> str:
     """One sentence on a printed figure."""
     also = listed(about.also)
     sentence = _SENTENCES[named.kind].format(

@@ -4,8 +4,8 @@
 from collections.abc import Iterable, Sequence
 
 from rtqual.base.words import count
-from rtqual.parts.studies.audit import Audit, Finding
-from rtqual.parts.studies.catalogue import Study, Table
+from rtqual.parts.studies.audit import Audit, Contradiction
+from rtqual.parts.studies.catalogue import PrintedTable, Study
 from rtqual.parts.studies.wording import plain
 
 
@@ -31,7 +31,7 @@ def study_text(study: Study) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _printed(table: Table) -> str:
+def _printed(table: PrintedTable) -> str:
     units = [table.unit_of(column) for column in table.columns]
     heads = [f"{column} [{unit}]" if unit else column for column, unit in zip(table.columns, units, strict=True)]
     rows = [[cell if isinstance(cell, str) else plain(cell) for cell in row] for row in table.rows]
@@ -58,7 +58,7 @@ def audit_text(audit: Audit) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _row(finding: Finding) -> tuple[str, ...]:
+def _row(finding: Contradiction) -> tuple[str, ...]:
     return (
         finding.place,
         finding.row,
@@ -83,7 +83,7 @@ def audit_values(audit: Audit) -> dict[str, object]:
     }
 
 
-def _finding_values(finding: Finding) -> dict[str, object]:
+def _finding_values(finding: Contradiction) -> dict[str, object]:
     texts = ("place", "table", "row", "column", "printed", "explanation", "claim")
     interval = {"value": finding.recomputed.value, "low": finding.recomputed.low, "high": finding.recomputed.high}
     return {

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from rtqual.base.units import format_value
 from rtqual.base.words import clean, count
 from rtqual.engine.analysis.figure.wording import figure
-from rtqual.parts.studies.compare import Order, Pair, Repeated, agreement
+from rtqual.parts.studies.compare import LargerOf, Pair, Repeated, agreement
 
 
 def comparison_text(found: Repeated) -> str:
@@ -42,7 +42,7 @@ def _agreement(pair: Pair) -> str:
     return f"Rank correlation (Spearman's) of {durations} of one statistic: {pair.rank[0]:.2f}{ratio}."
 
 
-def _order(order: Order) -> str:
+def _order(order: LargerOf) -> str:
     first, second = order.pairs
     unit = order.both_measured[0].unit
     printed = " and ".join(format_value(value, unit) for value in order.both_printed)

@@ -11,9 +11,9 @@ from rtqual.engine.campaign.annex import Annex, Annexes
 from rtqual.parts.tailor.trim.trimmed import TRIMS, Trimmed
 
 if TYPE_CHECKING:
-    from rtqual.parts.tailor.configure.resolve import Change, Resolution
+    from rtqual.parts.tailor.configure.resolve import ChangedSymbol, Resolution
     from rtqual.parts.tailor.configure.rules import Removal
-    from rtqual.parts.tailor.make.build import Built
+    from rtqual.parts.tailor.make.build import BuiltKernel
 
 _LEVELS = 2  # of a menu's path that changes are counted by
 
@@ -22,7 +22,7 @@ class _Model(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
-class Entry(_Model):
+class RemovalEntry(_Model):
     """One entry of the removal list."""
 
     id: str
@@ -41,7 +41,7 @@ class MenuChange(_Model):
     added: int
 
 
-class Judged(_Model):
+class JudgedRule(_Model):
     """A rule of the real-time lint that the kernel's configuration breaks, or that it does not answer."""
 
     id: str
@@ -66,10 +66,10 @@ class Account(_Model):
     files_compiled: int
     symbols_on: int  # of its configuration
     modules: tuple[str, ...]  # symbols built as loadable modules
-    entries: tuple[Entry, ...]
+    entries: tuple[RemovalEntry, ...]
     changes: tuple[MenuChange, ...]
     explanations: tuple[str, ...]  # one sentence a step of the way to the configuration
-    lint: tuple[Judged, ...] = ()
+    lint: tuple[JudgedRule, ...] = ()
     lint_rules: int = 0  # that were asked; those that are not in `lint` hold, or do not apply
     trim: Trimmed | None = Field(default=None, exclude=True)  # kept in a file of its own
 
@@ -93,7 +93,7 @@ def account_of(
     every: "Sequence[Removal]",
     architecture: str,
     resolution: "Resolution",
-    made: "Built",
+    made: "BuiltKernel",
 ) -> Account:
     """`every` is the whole removal list; entries that the resolution was not asked to remove are marked so."""
     from rtqual.engine.kernel.config import parse  # noqa: PLC0415 - a campaign that is read makes no account
@@ -106,7 +106,9 @@ def account_of(
         state, text, held = ("not asked", "The mission keeps it.", {}) if outcome is None else (
             outcome.state, outcome.text, dict(outcome.held),
         )  # fmt: skip
-        entries.append(Entry(id=removal.id, menu=removal.menu, group=removal.group, state=state, text=text, held=held))
+        entries.append(
+            RemovalEntry(id=removal.id, menu=removal.menu, group=removal.group, state=state, text=text, held=held)
+        )
     config = parse(made.config, f"the configuration of {candidate}")
     return Account(
         candidate=candidate,
@@ -129,17 +131,17 @@ def account_of(
     )
 
 
-def _judged(config: str, candidate: str) -> Iterable[Judged]:
+def _judged(config: str, candidate: str) -> Iterable[JudgedRule]:
     from rtqual.engine.kernel.lint.judge import State, lint  # noqa: PLC0415 - as above
     from rtqual.engine.kernel.lint.system import from_config  # noqa: PLC0415
 
     for finding in lint(from_config(config, candidate)):
         if finding.state in (State.FOUND, State.UNKNOWN):
             told = (finding.rule.id, finding.rule.title, finding.rule.severity.value, finding.state.value, finding.seen)
-            yield Judged(**dict(zip(Judged.model_fields, told, strict=True)))
+            yield JudgedRule(**dict(zip(JudgedRule.model_fields, told, strict=True)))
 
 
-def _by_menu(removed: "Iterable[Change]", forced: "Iterable[Change]") -> Iterable[MenuChange]:
+def _by_menu(removed: "Iterable[ChangedSymbol]", forced: "Iterable[ChangedSymbol]") -> Iterable[MenuChange]:
     gone, come = (Counter(_short(change.menu) for change in changes) for changes in (removed, forced))
     for menu in sorted({*gone, *come}, key=lambda menu: (-gone[menu] - come[menu], menu)):
         yield MenuChange(menu=menu, removed=gone[menu], added=come[menu])

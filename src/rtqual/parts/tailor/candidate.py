@@ -19,7 +19,7 @@ from rtqual.parts.tailor.configure.resolve import Resolution, resolve
 from rtqual.parts.tailor.configure.rules import Removal, removals
 from rtqual.parts.tailor.configure.tree import Tree, debian_tree, open_tree, patched
 from rtqual.parts.tailor.headers import of_built
-from rtqual.parts.tailor.make.build import Built, as_steps, build, tree_identity
+from rtqual.parts.tailor.make.build import BuiltKernel, as_steps, build, tree_identity
 from rtqual.protocols.board.system import Kernel
 
 _SYSCALL = re.compile(r"^[0-9a-f]+ T __(?:x64|arm64)_sys_\w+$", re.MULTILINE)
@@ -33,7 +33,7 @@ class Tailored:
 
     tree: Tree
     resolution: Resolution
-    built: Built
+    built: BuiltKernel
 
 
 def tailor(
@@ -170,7 +170,7 @@ def prepare(
 
 def as_candidate(
     name: str,
-    made: Built,
+    made: BuiltKernel,
     architecture: Architecture,
     *,
     boot: Sequence[str],

@@ -8,10 +8,10 @@ from rtqual.base.cache import cache_dir, locked
 from rtqual.base.errors import RunFailed
 from rtqual.engine.candidates.headers import Headers
 from rtqual.parts.tailor.configure.tree import Tree
-from rtqual.parts.tailor.make.build import Built
+from rtqual.parts.tailor.make.build import BuiltKernel
 
 
-def of_built(tree: Tree, built: Built) -> Headers:
+def of_built(tree: Tree, built: BuiltKernel) -> Headers:
     """Of a kernel built here: its tree, its configuration, and what it exports."""
     return Headers(
         built.release,
@@ -22,7 +22,7 @@ def of_built(tree: Tree, built: Built) -> Headers:
     )
 
 
-def _prepared(tree: Tree, built: Built) -> Path:
+def _prepared(tree: Tree, built: BuiltKernel) -> Path:
     """A folder of objects that modules can be built in, from the cache where it was made before."""
     place = cache_dir() / "kernel-headers" / built.sha256[:32]
     ready = place / ".ready"  # made last

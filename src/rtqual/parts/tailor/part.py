@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: MIT
 """What this part brings."""
 
-from rtqual.protocols.part import Command, Keyed, Part, Row, Section
+from rtqual.protocols.part import CommandOfPart, Keyed, Part, Row, Section
 
 PART = Part(
     "tailor",
     commands=(
-        Command(
+        CommandOfPart(
             30,
             "rtqual.parts.tailor.command:tailor",
             "tailor",
             "Cut a kernel down to a mission, build it, and measure it beside the kernel it replaces (docs/tailor.md).",
         ),
-        Command(
+        CommandOfPart(
             230,
             "rtqual.parts.tailor.lint.command:lint",
             "lint",
@@ -24,5 +24,5 @@ PART = Part(
     annexes=(Row(10, "rtqual.parts.tailor.account:ACCOUNTS"), Row(20, "rtqual.parts.tailor.trim.trimmed:TRIMS")),
     contradictions=(Keyed(10, "rtqual.parts.tailor.feasible:contradiction", "tailor"),),
     packages=(Keyed(10, "rtqual.parts.tailor.candidate:package_of", "tailor"),),
-    steps=(Keyed(10, "rtqual.parts.tailor.steps:Steps", "settings"),),
+    steps=(Keyed(10, "rtqual.parts.tailor.steps:SettingSteps", "settings"),),
 )

@@ -11,7 +11,7 @@ from rtqual.parts.tailor.configure.between import Between, Setting
 from rtqual.parts.tailor.configure.rules import removals
 
 
-class Steps:
+class SettingSteps:
     """Each has some of the settings in which the second configuration differs from the first."""
 
     def __init__(

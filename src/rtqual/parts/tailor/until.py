@@ -17,7 +17,7 @@ from rtqual.base.units import format_bytes, format_duration
 from rtqual.engine.mission import Candidate, Mission, Tailor
 from rtqual.parts.tailor.candidate import configured, tailor
 from rtqual.parts.tailor.configure.rules import wishes
-from rtqual.parts.tailor.make.build import Built, expected
+from rtqual.parts.tailor.make.build import BuiltKernel, expected
 
 _S_PER_FILE = 0.5  # of one free processor at 3 GHz: a tailored kernel took 8 minutes of two
 _DATED = "1767225600"  # 2026-01-01, as images are
@@ -106,7 +106,7 @@ def package(
     return found
 
 
-def packaged(name: str, built: Built, architecture: Architecture, out: Path) -> Packaged:
+def packaged(name: str, built: BuiltKernel, architecture: Architecture, out: Path) -> Packaged:
     """Write a built kernel's package; the same kernel gives the same bytes."""
     own = _NO_NAME.sub("-", f"linux-image-{built.release}-{name}".lower())
     version = f"{built.version.split('-')[0]}-1"

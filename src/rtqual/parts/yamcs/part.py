@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: MIT
 """What this part brings."""
 
-from rtqual.protocols.part import Command, Part
+from rtqual.protocols.part import CommandOfPart, Part
 
 PART = Part(
     "yamcs",
     commands=(
-        Command(
+        CommandOfPart(
             60,
             "rtqual.parts.yamcs.command:ground",
             "ground",
             "Write what Yamcs needs to be the flight program's ground, and how to start it (docs/docking/ground.md).",
         ),
-        Command(
+        CommandOfPart(
             70,
             "rtqual.parts.yamcs.command_serial:serial",
             "serial",

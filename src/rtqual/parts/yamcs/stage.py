@@ -13,7 +13,7 @@ from rtqual.engine.mission import Mission
 from rtqual.engine.procedure.load import procedures_of
 from rtqual.engine.procedure.model import Procedure
 from rtqual.parts.yamcs.stacks import stacks
-from rtqual.parts.yamcs.yamcs import MAIN, MARK, VERSION, Place, configuration
+from rtqual.parts.yamcs.yamcs import MAIN, MARK, VERSION, GroundPlace, configuration
 
 _OURS = "pom.xml"  # written first
 _MOST_B = 1 << 16
@@ -30,7 +30,7 @@ class Written:
     yamcs: str = VERSION
 
 
-def ground(mission: Mission, folder: Path, place: Place) -> Written:
+def ground(mission: Mission, folder: Path, place: GroundPlace) -> Written:
     """Raises BadInput where the folder holds something else, or a procedure is wrong."""
     if folder.exists() and (not folder.is_dir() or (any(folder.iterdir()) and not _is_ours(folder))):
         raise BadInput(f"{folder}: holds something else than a ground's configuration; give --out another folder")
@@ -62,7 +62,7 @@ def _is_ours(folder: Path) -> bool:
         return False
 
 
-def place(board: str, web_port: int) -> Place:
+def place(board: str, web_port: int) -> GroundPlace:
     """Raises BadInput for what is no HOST:PORT."""
     host, _, port = board.rpartition(":")
     number = whole(port) or 0
@@ -70,4 +70,4 @@ def place(board: str, web_port: int) -> Place:
         raise BadInput(f"--board {board!r}: write where the flight program listens, as 127.0.0.1:10025")
     if not 0 < web_port < 65536:
         raise BadInput(f"--web-port {web_port}: write a TCP port, 1 to 65535")
-    return Place(host.strip("[]"), number, web_port)
+    return GroundPlace(host.strip("[]"), number, web_port)

@@ -8,7 +8,14 @@ Inserting into the schedule is left out, since Yamcs wraps any command for servi
 from collections.abc import Iterable, Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from rtqual.engine.dictionary.definition import TELECOMMAND, WHOLE, Command, Definition, Field, Report
+from rtqual.engine.dictionary.definition import (
+    TELECOMMAND,
+    WHOLE,
+    CommandDefinition,
+    Definition,
+    PacketField,
+    ReportDefinition,
+)
 
 SPACE = "rtqual"  # Yamcs calls everything /rtqual/NAME
 _NAMESPACE = "http://www.omg.org/spec/XTCE/20180204"
@@ -51,7 +58,7 @@ def database(definition: Definition) -> str:
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root, encoding="unicode") + "\n"
 
 
-def sent_by_yamcs(command: Command) -> bool:
+def sent_by_yamcs(command: CommandDefinition) -> bool:
     """All but the one that carries others."""
     return not any(field.kind == TELECOMMAND for field in command.entries)
 
@@ -73,14 +80,14 @@ def _types(parent: Element, of: str, definition: Definition) -> None:
             SubElement(listed, "Enumeration", value=str(value), label=label)
 
 
-def _shown(report: Report) -> list[Field]:
+def _shown(report: ReportDefinition) -> list[PacketField]:
     """Its fields and those of its first entry; what follows a telecommand in it has no fixed place."""
-    fields: list[Field] = []
+    fields: list[PacketField] = []
     for field in (*report.fields, *report.entries):
         if field.kind == TELECOMMAND:
             break
         if field.kind == "time":
-            fields += [Field(f"{field.name}_{part}", kind, 0) for part, kind in
+            fields += [PacketField(f"{field.name}_{part}", kind, 0) for part, kind in
                        (("field", "u8"), ("seconds", "u32"), ("fraction", "u24"))]  # fmt: skip
         elif field.kind != "request":
             fields.append(field)
@@ -184,7 +191,7 @@ def _header_command(parent: Element, definition: Definition) -> None:
         SubElement(verifier, "CheckWindow", timeToStopChecking=patience, timeWindowIsRelativeTo="commandRelease")
 
 
-def _command(parent: Element, command: Command) -> None:
+def _command(parent: Element, command: CommandDefinition) -> None:
     element = SubElement(parent, "MetaCommand", name=command.name, shortDescription=command.doc)
     assigned = SubElement(SubElement(element, "BaseMetaCommand", metaCommandRef="tc"), "ArgumentAssignmentList")
     for name, value in (("service", command.service), ("subtype", command.subtype)):
@@ -208,7 +215,7 @@ def _command(parent: Element, command: Command) -> None:
     SubElement(container, "BaseContainer", containerRef="tc")
 
 
-def _range(argument: Element, field: Field) -> None:
+def _range(argument: Element, field: PacketField) -> None:
     """XTCE keeps ranges with types, so a narrower one is told as a description."""
     if field.kind in WHOLE and (field.least, field.most) != WHOLE[field.kind][1:]:
         argument.set("shortDescription", f"{field.least} to {field.most}")

@@ -44,7 +44,7 @@ unhex('{up}') + pdu as binary from cfdp_out
 
 
 @dataclass(frozen=True)
-class Place:
+class GroundPlace:
     """Where the flight program listens, or who carries its serial line; and where Yamcs is to."""
 
     host: str
@@ -52,7 +52,7 @@ class Place:
     web_port: int
 
 
-def configuration(definition: Definition, instance: str, place: Place) -> dict[str, str]:
+def configuration(definition: Definition, instance: str, place: GroundPlace) -> dict[str, str]:
     """File -> text, in the folder that Yamcs is started in."""
     return {
         "pom.xml": _POM,
@@ -96,7 +96,7 @@ _PROCESSOR = {
 }
 
 
-def _instance(place: Place) -> Mapping[str, Any]:
+def _instance(place: GroundPlace) -> Mapping[str, Any]:
     return {
         "services": [
             {"class": "org.yamcs.archive.XtceTmRecorder", "args": {"streams": ["tm_realtime"]}},
@@ -135,7 +135,7 @@ def _instance(place: Place) -> Mapping[str, Any]:
     }  # fmt: skip
 
 
-def _link(name: str, place: Place, streams: str, reader: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+def _link(name: str, place: GroundPlace, streams: str, reader: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
     return {
         "name": name,
         "class": "org.yamcs.tctm.TcpTcTmDataLink",

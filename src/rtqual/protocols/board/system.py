@@ -12,7 +12,7 @@ _LONGER = 37  # characters, no multiple of what a kernel copies at once
 
 
 @dataclass(frozen=True)
-class Held:
+class HeldPackage:
     """A package that files of a guest are of."""
 
     name: str
@@ -39,7 +39,7 @@ class Kernel:
     architecture: Architecture = AMD64
     facts: Mapping[str, str] = field(default_factory=dict)  # what else its files say, for records
     carried: Mapping[str, Path] = field(default_factory=dict)  # path in the guest -> file of ours
-    packages: tuple[Held, ...] = ()  # that its guests are made of
+    packages: tuple[HeldPackage, ...] = ()  # that its guests are made of
 
     def booted(self, number: int) -> "Kernel":
         """As it is, but for a parameter that no kernel knows: another of its boots, from 1 on; 0 has none."""

@@ -12,7 +12,7 @@ from rtqual.engine.instruments.probe.families import Probe
 from rtqual.protocols.instrument.registry import all_instruments
 from rtqual.reports.chapter.battery import figure_name
 from rtqual.reports.draw import plots
-from rtqual.reports.draw.plots_spaces import System, spaces
+from rtqual.reports.draw.plots_spaces import SystemSpaces, spaces
 from rtqual.reports.material import Material, timing_mark, timing_notes
 from rtqual.reports.page.document import Note, Plot, Plots
 from rtqual.reports.page.text import clean, figure_value, load_text, number, place, prose, readable
@@ -101,7 +101,7 @@ def spaces_plot(material: Material, summaries: Sequence[Summary]) -> Iterator[Pl
     for candidate in (candidate for candidate in material.mission.candidates if candidate.name in programs):
         found = {space: tuple(names) for space, names in programs[candidate.name].items()}
         divided = candidate.place is None or candidate.place.linux
-        systems.append(System(candidate.name, candidate.title, found, divided=divided))
+        systems.append(SystemSpaces(candidate.name, candidate.title, found, divided=divided))
     said = "; ".join(
         f"{system.name}: " + ("in one address space" if not system.divided else listed(
             [f"{listed(list(names))} in {space}" for space, names in system.programs.items()]

@@ -18,7 +18,7 @@ _LINES = 4  # in a box
 
 
 @dataclass(frozen=True)
-class System:
+class SystemSpaces:
     """`programs` by the side they ran on. What is not divided has one address space."""
 
     name: str
@@ -27,7 +27,7 @@ class System:
     divided: bool = True
 
 
-def spaces(systems: Sequence[System], palette: Palette, ident: str, alt: str) -> str:
+def spaces(systems: Sequence[SystemSpaces], palette: Palette, ident: str, alt: str) -> str:
     with mpl.rc_context(RC):
         figure, (axes,) = frame([_HEAD_IN + _ROW_IN * len(systems)], (), left_in=_LEFT_IN)
         axes.set_axis_off()
@@ -40,7 +40,7 @@ def spaces(systems: Sequence[System], palette: Palette, ident: str, alt: str) ->
         return to_svg(figure, ident, alt)
 
 
-def _row(axes: Axes, system: System, top: float, colour: str) -> None:
+def _row(axes: Axes, system: SystemSpaces, top: float, colour: str) -> None:
     if not system.divided:
         programs = [name for names in system.programs.values() for name in names]
         _box(axes, 0.0, 1.0, top, colour, [system.name, system.title, f"{', '.join(programs)}, one address space"])

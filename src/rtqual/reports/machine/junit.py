@@ -19,7 +19,7 @@ from rtqual.engine.analysis.model import Evidence
 from rtqual.engine.analysis.regression.course import Course, Moved, Regressions
 from rtqual.engine.analysis.regression.origin import cell_name
 from rtqual.engine.analysis.verdict.gates import limit_text
-from rtqual.engine.analysis.verdict.goals import Goals, Place
+from rtqual.engine.analysis.verdict.goals import GoalPlace, Goals
 from rtqual.engine.analysis.verdict.judge import ACCEPTED_LINE
 from rtqual.engine.analysis.verdict.model import Gate, Ground, Outcome, Standing, Verdict, need_name
 from rtqual.engine.mission import Mission
@@ -124,7 +124,7 @@ def _differing(mission: Mission, verdict: Verdict) -> Iterator[Suite]:
         yield Suite(f"what else differs, {verdict.board} board", classname, tuple(cases))
 
 
-def _goals(mission: Mission, goals: Goals, place: Place) -> Suite:
+def _goals(mission: Mission, goals: Goals, place: GoalPlace) -> Suite:
     cases = [
         Case(f"{way}: {goal}", "" if gate.outcome == Outcome.MET else "skipped", gate.outcome, _said(gate))
         for way, reach in place.reaches.items()

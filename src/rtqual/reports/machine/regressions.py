@@ -17,7 +17,7 @@ Row = tuple[str, str, str]  # what, how it changed, why
 
 
 @dataclass(frozen=True)
-class Part:
+class RegressionRows:
     """Rows about one cell or one candidate."""
 
     heading: str
@@ -25,10 +25,10 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Section:
+class RegressionSection:
     title: str
     course: Course
-    parts: tuple[Part, ...]
+    parts: tuple[RegressionRows, ...]
 
 
 def headline(found: Regressions) -> str:
@@ -56,19 +56,19 @@ def overall(found: Regressions) -> Course:
     return Course.UNDECIDED if open_ else Course.BETTER
 
 
-def sections(found: Regressions) -> Iterator[Section]:
+def sections(found: Regressions) -> Iterator[RegressionSection]:
     """The worst first; empty ones left out."""
     every = (
-        Section("Worse", Course.WORSE, tuple(_figures(found, Course.WORSE))),
-        Section("Not kept any more", Course.WORSE, tuple(_answers(found.answered(Course.WORSE)))),
-        Section("Missing", Course.WORSE, _flat([(lost.what, "", lost.reason) for lost in found.lost])),
-        Section("Not judged", Course.UNDECIDED, tuple(_undecided(found))),
-        Section("Better", Course.BETTER, tuple(_figures(found, Course.BETTER))),
-        Section("Newly kept", Course.BETTER, tuple(_answers(found.answered(Course.BETTER)))),
-        Section("Changed, neither better nor worse", Course.CHANGED, tuple(_changed(found))),
-        Section("New", Course.CHANGED, _flat([(what, "", "not in the baseline") for what in found.added])),
-        Section("Other inputs than the baseline's", Course.SAME, tuple(_inputs(found))),
-        Section("Notes", Course.SAME, _flat([(note, "", "") for note in found.notes])),
+        RegressionSection("Worse", Course.WORSE, tuple(_figures(found, Course.WORSE))),
+        RegressionSection("Not kept any more", Course.WORSE, tuple(_answers(found.answered(Course.WORSE)))),
+        RegressionSection("Missing", Course.WORSE, _flat([(lost.what, "", lost.reason) for lost in found.lost])),
+        RegressionSection("Not judged", Course.UNDECIDED, tuple(_undecided(found))),
+        RegressionSection("Better", Course.BETTER, tuple(_figures(found, Course.BETTER))),
+        RegressionSection("Newly kept", Course.BETTER, tuple(_answers(found.answered(Course.BETTER)))),
+        RegressionSection("Changed, neither better nor worse", Course.CHANGED, tuple(_changed(found))),
+        RegressionSection("New", Course.CHANGED, _flat([(what, "", "not in the baseline") for what in found.added])),
+        RegressionSection("Other inputs than the baseline's", Course.SAME, tuple(_inputs(found))),
+        RegressionSection("Notes", Course.SAME, _flat([(note, "", "") for note in found.notes])),
     )
     return (section for section in every if section.parts)
 
@@ -85,32 +85,32 @@ def change(moved: Moved) -> str:
     return f"{before} to {after}" + (f" ({', '.join(sizes)})" if sizes else "")
 
 
-def _figures(found: Regressions, course: Course) -> Iterator[Part]:
+def _figures(found: Regressions, course: Course) -> Iterator[RegressionRows]:
     for group, members in groupby(found.of(course), key=lambda moved: moved.group):
         figures = list(members)
         rows = [(moved.figure, change(moved), moved.reason) for moved in figures]
-        yield Part(_cell(group, figures), tuple(rows))
+        yield RegressionRows(_cell(group, figures), tuple(rows))
 
 
-def _undecided(found: Regressions) -> Iterator[Part]:
+def _undecided(found: Regressions) -> Iterator[RegressionRows]:
     """Figures of a cell that are not judged, a row for each reason."""
     for group, members in groupby(found.of(Course.UNDECIDED), key=lambda moved: moved.group):
         figures = list(members)
         reasons = dict.fromkeys(moved.reason for moved in figures)
         rows = [(words.listed([moved.figure for moved in figures if moved.reason == why]), "", why) for why in reasons]
-        yield Part(_cell(group, figures), tuple(rows))
+        yield RegressionRows(_cell(group, figures), tuple(rows))
     yield from _answers(found.answered(Course.UNDECIDED))
 
 
-def _changed(found: Regressions) -> Iterator[Part]:
+def _changed(found: Regressions) -> Iterator[RegressionRows]:
     yield from _figures(found, Course.CHANGED)
     yield from _answers(found.answered(Course.CHANGED))
 
 
-def _answers(answers: Sequence[Answer]) -> Iterator[Part]:
+def _answers(answers: Sequence[Answer]) -> Iterator[RegressionRows]:
     for (candidate, board), members in groupby(answers, key=lambda answer: (answer.candidate, answer.board)):
         rows = [(answer.requirement, outcomes(answer), answer.reason) for answer in members]
-        yield Part(f"{candidate}, {board} board", tuple(rows))
+        yield RegressionRows(f"{candidate}, {board} board", tuple(rows))
 
 
 def outcomes(answer: Answer) -> str:
@@ -118,12 +118,12 @@ def outcomes(answer: Answer) -> str:
     return f"{answer.before or 'not asked'} to {answer.after or 'not asked'}"
 
 
-def _inputs(found: Regressions) -> Iterator[Part]:
+def _inputs(found: Regressions) -> Iterator[RegressionRows]:
     for (candidate, board), members in groupby(
         found.inputs, key=lambda input_change: (input_change.candidate, input_change.board)
     ):
         rows = [(input_change.what, f"{input_change.before} to {input_change.after}", "") for input_change in members]
-        yield Part(f"{candidate}, {board} board", tuple(rows))
+        yield RegressionRows(f"{candidate}, {board} board", tuple(rows))
 
 
 def _cell(group: Group, figures: Sequence[Moved]) -> str:
@@ -139,5 +139,5 @@ def _basis(figure: Figure) -> str:
     return f"{samples}{count(figure.runs, 'run')}"
 
 
-def _flat(rows: Sequence[Row]) -> tuple[Part, ...]:
-    return (Part("", tuple(rows)),) if rows else ()
+def _flat(rows: Sequence[Row]) -> tuple[RegressionRows, ...]:
+    return (RegressionRows("", tuple(rows)),) if rows else ()

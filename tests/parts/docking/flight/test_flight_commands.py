@@ -17,7 +17,7 @@ from spacepackets.ecss.tm import PusTm
 
 from rtqual.engine.dictionary import octets
 from rtqual.engine.dictionary.codec import Value, telecommand, telemetry
-from rtqual.engine.dictionary.definition import Command, Field, load
+from rtqual.engine.dictionary.definition import CommandDefinition, PacketField, load
 from support.flight_programs import flight_program
 
 DEFINITION = load()
@@ -60,7 +60,7 @@ def lines() -> Iterator[Lines]:
     one.process.communicate()
 
 
-def some_value(field: Field, draw: random.Random) -> Value:
+def some_value(field: PacketField, draw: random.Random) -> Value:
     if field.kind == "time":
         return START_NS + draw.randrange(-(10**9), 10**12)
     if field.kind == "telecommand":
@@ -68,7 +68,7 @@ def some_value(field: Field, draw: random.Random) -> Value:
     return draw.choice([field.least, field.most, draw.randint(field.least, field.most)])
 
 
-def some_data(command: Command, draw: random.Random) -> bytes:
+def some_data(command: CommandDefinition, draw: random.Random) -> bytes:
     """The octets after the headers, of a command with arguments in their ranges."""
     arguments = {one.name: some_value(one, draw) for one in command.arguments}
     count = draw.randint(1, LONGEST_LIST)
@@ -132,10 +132,10 @@ def test_it_agrees_with_another_implementation_over_twenty_thousand_telecommands
             (20, 2)} == {*seen}  # fmt: skip
 
 
-def valid(command: Command) -> tuple[dict[str, Value], list[dict[str, Value]] | None]:
+def valid(command: CommandDefinition) -> tuple[dict[str, Value], list[dict[str, Value]] | None]:
     """Arguments that are carried out wherever the command is allowed."""
 
-    def value(one: Field) -> Value:
+    def value(one: PacketField) -> Value:
         special: dict[str, Value] = {
             "time": START_NS + 10**10, "telecommand": telecommand(DEFINITION, "PING", sequence=99), "mode": "STANDBY",
             "low": 0, "high": 10, "value": 30,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What this package brings."""
 
-from rtqual.protocols.part import Chapter, Command, Part, Row, Table
+from rtqual.protocols.part import Chapter, CommandOfPart, Part, Row, Table
 
 PART = Part(
     "elsewhere",
@@ -12,5 +12,5 @@ PART = Part(
     chapters=(Chapter(65, "rtqual_elsewhere.chapter:lines", "", "Lines that were used"),),
     tables=(Table(1000, "rtqual_elsewhere.wish:Wish", "wish", "What is wished, one [[wish]] each."),),
     judgements=(Row(1000, "rtqual_elsewhere.wish:wished"),),
-    commands=(Command(1000, "rtqual_elsewhere.command:where", "where", "Print the lines to boards elsewhere."),),
+    commands=(CommandOfPart(1000, "rtqual_elsewhere.command:where", "where", "Print the lines to boards elsewhere."),),
 )

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from rtqual.base.units import DurationNs, format_value
 from rtqual.engine.analysis.figure.model import Summary
-from rtqual.engine.analysis.verdict.goals import Goals, Place, Reach
+from rtqual.engine.analysis.verdict.goals import GoalPlace, Goals, Reach
 from rtqual.engine.analysis.verdict.model import Gate, Outcome
 from rtqual.engine.mission import Mission
 from rtqual.engine.mission.table import Table
@@ -33,7 +33,7 @@ def wished(mission: Mission, summaries: Sequence[Summary]) -> Goals:
             wish.name: Gate(wish.name, group.candidate, outcome, most, format_value(wish.longest, "ns"), "wished")
             for wish, outcome in outcomes.items()
         }
-        places.append(Place(f"{group.candidate}, {group.load}", group, {"line": Reach(gates, len(wishes))}))
+        places.append(GoalPlace(f"{group.candidate}, {group.load}", group, {"line": Reach(gates, len(wishes))}))
     met = all(one.outcome == Outcome.MET for place in places for one in place.reaches.values())
     text = "Every wish came true." if met else "Not every wish came true."
     return Goals("wishes", "Wishes", len(wishes), ("line",) if places else (), tuple(places), met, text)

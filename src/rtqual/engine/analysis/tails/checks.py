@@ -14,7 +14,7 @@ from rtqual.base.units import format_ns
 from rtqual.base.words import count
 from rtqual.engine.analysis.figure.intervals import FloatArray
 from rtqual.engine.analysis.tails import process
-from rtqual.engine.analysis.tails.model import Check, Checked, Estimated, Fitted, Level
+from rtqual.engine.analysis.tails.model import Checked, Estimated, Fitted, ReturnLevel, TailCheck
 from rtqual.engine.analysis.tails.peaks import Clusters, Exceedances
 from rtqual.engine.analysis.tails.process import Fit, Steps
 from rtqual.engine.analysis.tails.thresholds import RAYS, steps
@@ -32,7 +32,7 @@ _BY_CHANCE = 0.01  # so many runs of one kind seem to differ
 UNLIKE = 0.5  # runs: a part of the rate; scales that differ by 10 % make it about as much at one sample in 200
 
 
-def stability(rows: Sequence[Fitted], first: int, chosen: int | None) -> Check:
+def stability(rows: Sequence[Fitted], first: int, chosen: int | None) -> TailCheck:
     if chosen is None:
         low, high = (f([row.level.value for row in rows[first:]]) for f in (min, max))
         text = (
@@ -44,10 +44,10 @@ def stability(rows: Sequence[Fitted], first: int, chosen: int | None) -> Check:
             f"shape and level at {format_ns(rows[chosen].threshold)} lie in the intervals of every higher "
             f"threshold ({len(rows) - chosen - 1})"
         )
-    return Check(Checked.SETTLED, chosen is not None, text)
+    return TailCheck(Checked.SETTLED, chosen is not None, text)
 
 
-def spikes(clusters: Clusters, step: float) -> Check:
+def spikes(clusters: Clusters, step: float) -> TailCheck:
     """Whether a few of the largest lie far above what the tail below them predicts.
 
     The tail is fitted with the largest known only to be large (censored above the widest gap). Then the peaks
@@ -77,30 +77,30 @@ def spikes(clusters: Clusters, step: float) -> Check:
         f"the {what} at {format_ns(ordered[few - 1])} or more, where the tail below "
         f"{format_ns(ordered[few])} predicts at most {_few(at_most)}"
     )
-    return Check(Checked.SPIKES, passed, text if passed else f"{text}: they come from something else")
+    return TailCheck(Checked.SPIKES, passed, text if passed else f"{text}: they come from something else")
 
 
 def _few(number: float) -> str:
     return f"{number:,.0f}" if number >= 10 else f"{number:.2g}"
 
 
-def fit_distance(clusters: Clusters, step: float, fit: Fit, unit: float) -> Check:
+def fit_distance(clusters: Clusters, step: float, fit: Fit, unit: float) -> TailCheck:
     """The largest distance between the distribution of the excesses and the fitted one."""
     excesses = steps(clusters.peak, clusters.threshold, step)
     seen = 1 - excesses.counts.cumsum() / excesses.total
     fitted = np.exp(process.log_passing(excesses.high / unit, fit.best[None, :]))
     distance = float(np.abs(seen - fitted).max())
     text = f"the fitted tail is off by at most {100 * distance:.2g} % of the peaks (allowed: {100 * MISFIT:.0f} %)"
-    return Check(Checked.SHAPE, distance <= MISFIT, text)
+    return TailCheck(Checked.SHAPE, distance <= MISFIT, text)
 
 
-def weight(fit: Fit) -> Check:
+def weight(fit: Fit) -> TailCheck:
     shape = float(fit.best[2])
     text = f"the shape is {shape:.2f} (allowed: below {HEAVIEST:g}, from where on a tail has no mean)"
-    return Check(Checked.WEIGHT, shape < HEAVIEST, text)
+    return TailCheck(Checked.WEIGHT, shape < HEAVIEST, text)
 
 
-def halves(clusters: Clusters, times: FloatArray, step: float, fit: Fit, unit: float) -> Check:
+def halves(clusters: Clusters, times: FloatArray, step: float, fit: Fit, unit: float) -> TailCheck:
     """Number and size of the peaks in the second half of the samples against the first.
 
     How far out a peak lies is measured by how rare it is in the fitted tail, so a single huge peak does not decide.
@@ -108,7 +108,7 @@ def halves(clusters: Clusters, times: FloatArray, step: float, fit: Fit, unit: f
     early = times < 0.5
     numbers = early.sum(), (~early).sum()
     if not min(numbers):
-        return Check(Checked.HALVES, False, "all peaks lie in one half of the samples")
+        return TailCheck(Checked.HALVES, False, "all peaks lie in one half of the samples")
     y = (clusters.peak.astype(np.float64) - clusters.threshold + step / 2) / unit
     rare = np.minimum(-process.log_passing(y, fit.best[None, :]), _RAREST)
     rate, size = numbers[1] / numbers[0], rare[~early].mean() / rare[early].mean()
@@ -117,10 +117,10 @@ def halves(clusters: Clusters, times: FloatArray, step: float, fit: Fit, unit: f
         f"the second half has {rate:.2f} times the peaks of the first, on average {size:.2f} times as far out "
         f"(allowed: {1 / APART:g} to {APART:g})"
     )
-    return Check(Checked.HALVES, bool(worst <= APART), text)
+    return TailCheck(Checked.HALVES, bool(worst <= APART), text)
 
 
-def runs_alike(found: Exceedances, lengths: Sequence[int]) -> Check:
+def runs_alike(found: Exceedances, lengths: Sequence[int]) -> TailCheck:
     """By how much the rate of exceedances differs from run to run, beyond what it does within runs.
 
     Declustering takes the many of a bad run for few clusters, so exceedances are counted, in the quarters of each run;
@@ -128,7 +128,7 @@ def runs_alike(found: Exceedances, lengths: Sequence[int]) -> Check:
     """
     runs = len(lengths)
     if runs < 2 or min(lengths) < _PARTS:
-        return Check(Checked.RUNS, True, "one run" if runs < 2 else "runs too short to compare")
+        return TailCheck(Checked.RUNS, True, "one run" if runs < 2 else "runs too short to compare")
     starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
     within = (found.place - starts[found.run]) * _PARTS // np.asarray(lengths)[found.run]
     counts = np.zeros((runs, _PARTS))
@@ -144,10 +144,10 @@ def runs_alike(found: Exceedances, lengths: Sequence[int]) -> Check:
     text = (
         f"from run to run the rate of exceedances differs{beyond} by {100 * part:.0f} % (allowed: {100 * UNLIKE:.0f} %)"
     )
-    return Check(Checked.RUNS, by_chance or part <= UNLIKE, text)
+    return TailCheck(Checked.RUNS, by_chance or part <= UNLIKE, text)
 
 
-def bouts(clusters: Clusters, times: FloatArray) -> Check:
+def bouts(clusters: Clusters, times: FloatArray) -> TailCheck:
     """Variance over mean of the clusters in equal stretches of time."""
     stretches = clusters.number // _A_SEGMENT
     counts = np.bincount((times * stretches).astype(np.int64).clip(0, stretches - 1), minlength=stretches)
@@ -156,25 +156,25 @@ def bouts(clusters: Clusters, times: FloatArray) -> Check:
         f"clusters in {stretches} equal stretches vary {dispersion:.2f} times as much as independent ones "
         f"(allowed: {BUNCHED:g})"
     )
-    return Check(Checked.BOUTS, dispersion <= BUNCHED, text)
+    return TailCheck(Checked.BOUTS, dispersion <= BUNCHED, text)
 
 
-def peaks_alike(clusters: Clusters) -> Check:
+def peaks_alike(clusters: Clusters) -> TailCheck:
     """Rank correlation of a peak and the next."""
     _, place, equal = np.unique(clusters.peak, return_inverse=True, return_counts=True)
     ranks = (np.cumsum(equal) - (equal - 1) / 2)[place]  # equal peaks have equal ranks
     together = float(np.corrcoef(ranks[1:], ranks[:-1])[0, 1])
     text = f"rank correlation of a peak with the next: {together:.2f} (allowed: -{ALIKE:g} to {ALIKE:g})"
-    return Check(Checked.PEAKS, abs(together) <= ALIKE, text)
+    return TailCheck(Checked.PEAKS, abs(together) <= ALIKE, text)
 
 
-def block_maxima(level: Estimated, other: Level | None, blocks: int, block_ns: float) -> Check:
+def block_maxima(level: Estimated, other: ReturnLevel | None, blocks: int, block_ns: float) -> TailCheck:
     if other is None:
-        return Check(Checked.MAXIMA, False, f"{count(blocks, 'block')}: too few for a cross-check by block maxima")
+        return TailCheck(Checked.MAXIMA, False, f"{count(blocks, 'block')}: too few for a cross-check by block maxima")
     agree = other.at.low <= level.high and level.low <= other.at.high
     text = (
         f"{count(blocks, 'block maximum').replace('maximums', 'maxima')} of {format_ns(block_ns)} each give "
         f"{format_ns(other.at.value)} [{format_ns(other.at.low)}, {format_ns(other.at.high)}]: "
         f"{'this agrees' if agree else 'this does not agree'}"
     )
-    return Check(Checked.MAXIMA, agree, text)
+    return TailCheck(Checked.MAXIMA, agree, text)

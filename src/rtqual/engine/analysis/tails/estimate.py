@@ -12,7 +12,7 @@ from rtqual.base.words import count
 from rtqual.engine.analysis.figure.asked import RUNS_FOR_INTERVAL
 from rtqual.engine.analysis.figure.intervals import FloatArray, mean_interval
 from rtqual.engine.analysis.tails import checks, process
-from rtqual.engine.analysis.tails.model import Check, Checked, Estimate, Estimated, Level, Refusal, Why
+from rtqual.engine.analysis.tails.model import Checked, Estimate, Estimated, Refusal, ReturnLevel, TailCheck, Why
 from rtqual.engine.analysis.tails.peaks import Clusters, block_maxima, collect
 from rtqual.engine.analysis.tails.process import Fit
 from rtqual.engine.analysis.tails.streams import Stream
@@ -102,7 +102,7 @@ def from_peaks(stream: Stream, asked_ns: float) -> Estimate | Refusal:
     blocks, maxima = _from_blocks(stream)
     at = tail.level(horizon_ns)
     times = np.asarray(clusters.place / stream.samples, np.float64)  # when each peak came, as a part of all
-    other = Level(horizon_ns, maxima.level(horizon_ns)) if maxima else None
+    other = ReturnLevel(horizon_ns, maxima.level(horizon_ns)) if maxima else None
     block_ns = maxima.span_ns if maxima else 0.0
     found = (
         stands,
@@ -118,7 +118,7 @@ def from_peaks(stream: Stream, asked_ns: float) -> Estimate | Refusal:
     made = Estimate(
         observed=stream.observed,
         method=PEAKS,
-        level=Level(horizon_ns, at),
+        level=ReturnLevel(horizon_ns, at),
         chosen=rows[place],
         table=rows,
         curve=_curve(tail, _LEAST_EXPECTED * stream.exposure_ns / clusters.number, stream.exposure_ns),
@@ -169,7 +169,7 @@ def from_runs(stream: Stream, asked_ns: float) -> Estimate | Refusal:
     made = Estimate(
         observed=stream.observed,
         method=RUN_MAXIMA,
-        level=Level(horizon_ns, tail.level(horizon_ns)),
+        level=ReturnLevel(horizon_ns, tail.level(horizon_ns)),
         chosen=None,
         table=(),
         curve=_curve(tail, _LEAST_EXPECTED * stream.exposure_ns / runs, stream.exposure_ns),
@@ -195,8 +195,8 @@ def _judge(made: Estimate, tail: _Tail, asked_ns: float, maxima: _Tail | None) -
         return Refusal(made.observed, Why.WIDE, reason, checks=made.checks, table=made.table)
     if carried[0] == asked_ns:
         return made
-    other = Level(carried[0], maxima.level(carried[0])) if maxima else None
-    instead = replace(made, level=Level(carried[0], tail.level(carried[0])), maxima=other)
+    other = ReturnLevel(carried[0], maxima.level(carried[0])) if maxima else None
+    instead = replace(made, level=ReturnLevel(carried[0], tail.level(carried[0])), maxima=other)
     if carried[0] == made.level.horizon_ns:
         needs = f"needs {format_ns(asked_ns / FARTHEST)} of samples, has {format_ns(exposure_ns)}"
         return Refusal(made.observed, Why.HORIZON, needs, instead, made.checks, made.table)
@@ -207,7 +207,7 @@ def _judge(made: Estimate, tail: _Tail, asked_ns: float, maxima: _Tail | None) -
     return Refusal(made.observed, Why.WIDE, wide, instead, made.checks, made.table)
 
 
-def _reasons(found: Sequence[Check]) -> str:
+def _reasons(found: Sequence[TailCheck]) -> str:
     return "; ".join(check.statement for check in found if not check.passed)
 
 
@@ -230,8 +230,10 @@ def _fit_maxima(highs: FloatArray, step: float, block_ns: float) -> _Tail | None
     return _Tail(process.fit(process.maxima(scaled), start, rays=RAYS), float(origin), unit, block_ns)
 
 
-def _curve(tail: _Tail, from_ns: float, exposure_ns: float) -> tuple[Level, ...]:
-    return tuple(Level(float(ns), tail.level(float(ns))) for ns in np.geomspace(from_ns, FARTHEST * exposure_ns, 25))
+def _curve(tail: _Tail, from_ns: float, exposure_ns: float) -> tuple[ReturnLevel, ...]:
+    return tuple(
+        ReturnLevel(float(ns), tail.level(float(ns))) for ns in np.geomspace(from_ns, FARTHEST * exposure_ns, 25)
+    )
 
 
 def _points(largest_first: FloatArray | Int64Array, exposure_ns: float) -> tuple[tuple[float, float], ...]:

@@ -15,7 +15,7 @@ class Estimated:
 
 
 @dataclass(frozen=True)
-class Level:
+class ReturnLevel:
     """What is passed on average once in `horizon_ns` of running: by one cluster of late samples, not one sample."""
 
     horizon_ns: float
@@ -55,7 +55,7 @@ class Checked(StrEnum):
 
 
 @dataclass(frozen=True)
-class Check:
+class TailCheck:
     what: Checked
     passed: bool
     statement: str  # one sentence with the size found and the size allowed
@@ -95,14 +95,14 @@ class Observed:
 class Estimate:
     observed: Observed
     method: str  # "peaks over threshold" or "block maxima of the runs"
-    level: Level
+    level: ReturnLevel
     chosen: Fitted | None  # None: from block maxima alone
     table: tuple[Fitted, ...]  # ascending thresholds
-    curve: tuple[Level, ...]  # for a return level plot: horizons ascending
+    curve: tuple[ReturnLevel, ...]  # for a return level plot: horizons ascending
     points: tuple[tuple[float, float], ...]  # (horizon, value) of the peaks observed
-    maxima: Level | None  # the same from block maxima
+    maxima: ReturnLevel | None  # the same from block maxima
     blocks: int
-    checks: tuple[Check, ...]
+    checks: tuple[TailCheck, ...]
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class Refusal:
     why: Why
     reason: str  # one sentence with the figures
     instead: Estimate | None = None
-    checks: tuple[Check, ...] = ()
+    checks: tuple[TailCheck, ...] = ()
     table: tuple[Fitted, ...] = ()  # to see why, where thresholds were tried
 
 

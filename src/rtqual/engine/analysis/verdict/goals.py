@@ -48,7 +48,7 @@ class Reach:
 
 
 @dataclass(frozen=True)
-class Place:
+class GoalPlace:
     """Where ways were measured beside each other: a kernel under a load."""
 
     text: str
@@ -64,6 +64,6 @@ class Goals:
     title: str
     goals: int
     ways: tuple[str, ...]  # every one that was measured anywhere
-    places: tuple[Place, ...]  # what the goals were judged on; none where the mission sets none
+    places: tuple[GoalPlace, ...]  # what the goals were judged on; none where the mission sets none
     whole: bool = False  # a way meets all of them, everywhere, and not on the emulator alone
     text: str = ""  # what they come to, in a sentence

@@ -24,7 +24,7 @@ _NOT_SLUG = re.compile(r"[^a-z0-9]+")
 
 
 @dataclass(frozen=True)
-class Asked:
+class BoardAsked:
     """`table`: of the mission file, in TOML. `host_key`: whoever answered showed it; nobody vouches for it yet."""
 
     name: str
@@ -33,7 +33,7 @@ class Asked:
     table: str
 
 
-def ask(ssh: str, user: str, host: str, port: int, identity: Path | None = None) -> Asked:
+def ask(ssh: str, user: str, host: str, port: int, identity: Path | None = None) -> BoardAsked:
     """`ssh`: the address as the mission is to have it. Raises RunFailed where the board does not answer within seconds,
     or is none that rtqual measures."""
     key = _host_key(host, port)
@@ -66,7 +66,7 @@ def ask(ssh: str, user: str, host: str, port: int, identity: Path | None = None)
     lines = [f"{name} = {json.dumps(value)}" for name, value in table.items()]
     if not found:
         lines.append('switch_command = ["/usr/local/sbin/once"]  # no loader was found: docs/boards.md')
-    return Asked("board", _PROCESSORS[processor], key, "\n".join(("[[board]]", *lines, "")))
+    return BoardAsked("board", _PROCESSORS[processor], key, "\n".join(("[[board]]", *lines, "")))
 
 
 def _script(settings: Settings) -> str:

@@ -8,16 +8,16 @@ from dataclasses import replace
 from rtqual.base.errors import RunFailed, SystemDied
 from rtqual.engine.boards.remote import clock
 from rtqual.engine.boards.remote.job import Detached
-from rtqual.engine.boards.remote.measured import Measured
+from rtqual.engine.boards.remote.measured import MeasuredBoard
 from rtqual.engine.boards.remote.session import Session
-from rtqual.engine.boards.remote.settings import Lost
+from rtqual.engine.boards.remote.settings import Unreachable
 from rtqual.protocols.board import LEFT, PATIENCE, Job, Outcome
 from rtqual.protocols.board.system import Kernel
 
 _LEAST_WAIT_S, _MOST_WAIT_S, _TRIES = 2.0, 60.0, 3
 
 
-class RemoteBoard(Measured):
+class RemoteBoard(MeasuredBoard):
     """A candidate on a board. Candidates of one campaign share the session, and run one after the other."""
 
     connection = "ssh"
@@ -32,7 +32,7 @@ class RemoteBoard(Measured):
         self._session.open()
         try:
             return self._run(job, seed, timeout_s)
-        except Lost:
+        except Unreachable:
             self._session.died()
             raise
 
@@ -41,8 +41,8 @@ class RemoteBoard(Measured):
         key = self.key(job, seed)
         detached = Detached(session.lease, session.store, key)
         console, polls = "", 0
-        first: clock.Reading | None = None
-        last: clock.Reading | None = None
+        first: clock.ClockReading | None = None
+        last: clock.ClockReading | None = None
         left: dict[str, str] = {}
         if detached.look().done:  # by an rtqual that was killed since
             age_s = detached.age_s()
@@ -80,7 +80,7 @@ class RemoteBoard(Measured):
             polls += 1
             try:
                 looked = detached.look()
-            except Lost:
+            except Unreachable:
                 continue  # the job goes on without us
             if looked.done:
                 return polls
@@ -96,7 +96,7 @@ class RemoteBoard(Measured):
 
     def _files(self, detached: Detached) -> dict[str, str]:
         for _ in range(_TRIES - 1):
-            with suppress(Lost):
+            with suppress(Unreachable):
                 return detached.take(self.where)
             self._session.pause(_LEAST_WAIT_S)
         return detached.take(self.where)

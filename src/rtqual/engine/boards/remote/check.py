@@ -12,7 +12,7 @@ from rtqual.base.scratch import scratch
 from rtqual.base.words import clean, whole
 from rtqual.engine.boards.remote import staged
 from rtqual.engine.boards.remote.link import Ssh
-from rtqual.engine.boards.remote.settings import Refused, Settings
+from rtqual.engine.boards.remote.settings import BoardRefused, Settings
 from rtqual.engine.boards.remote.staged import NONCE
 from rtqual.engine.boards.remote.switch import find_boot, switcher_of
 from rtqual.engine.boards.remote.truth import UNKNOWN
@@ -54,7 +54,7 @@ echo "held=$(cat "$boot"/rtqual/lease-*/owner 2> /dev/null)"
 
 
 @dataclass(frozen=True)
-class Found:
+class BoardFinding:
     """One thing looked at. `mend`: what to do where it is not good."""
 
     name: str
@@ -63,19 +63,19 @@ class Found:
     mend: str = ""
 
 
-def check(settings: Settings) -> Iterator[Found]:
+def check(settings: Settings) -> Iterator[BoardFinding]:
     with scratch() as folder:
         link = Ssh(settings, folder)
         try:
             told = _told(link, settings)
         except RunFailed as error:
-            known = isinstance(error, Refused)  # and its words say what to do
+            known = isinstance(error, BoardRefused)  # and its words say what to do
             mend = "" if known else "switch it on, or correct its address in the mission"
-            yield Found("host key" if known else "reach", False, str(error), mend)
+            yield BoardFinding("host key" if known else "reach", False, str(error), mend)
             return
         finally:
             link.drop()
-    yield Found("reach", True, f"{settings.user}@{settings.host}:{settings.port}, with the pinned host key")
+    yield BoardFinding("reach", True, f"{settings.user}@{settings.host}:{settings.port}, with the pinned host key")
     yield from _identity(settings, told)
     yield from _system(settings, told)
     yield from _ways_back(settings, told)
@@ -101,57 +101,61 @@ def _one(told: dict[str, list[str]], key: str) -> str:
     return next(iter(told.get(key, [])), "")
 
 
-def _identity(settings: Settings, told: dict[str, list[str]]) -> Iterator[Found]:
+def _identity(settings: Settings, told: dict[str, list[str]]) -> Iterator[BoardFinding]:
     serial = _one(told, "serial")
     if settings.serial:
         matches = serial == settings.serial
-        yield Found("serial", matches, serial or UNKNOWN, "" if matches else f"the mission says {settings.serial}")
+        yield BoardFinding(
+            "serial", matches, serial or UNKNOWN, "" if matches else f"the mission says {settings.serial}"
+        )
     else:
-        yield Found("serial", True, f'{serial or UNKNOWN}; serial = "..." in the mission pins it')
+        yield BoardFinding("serial", True, f'{serial or UNKNOWN}; serial = "..." in the mission pins it')
     root = _one(told, "user") == "0"
-    yield Found("user", root, "root" if root else "not root", "" if root else "log in as root: ssh = root@...")
+    yield BoardFinding("user", root, "root" if root else "not root", "" if root else "log in as root: ssh = root@...")
     held = _one(told, "held")
     mend = f"where that is dead: rtqual board restore {settings.name} --take"
-    yield Found("lease", not held, f"held by {held}" if held else "free", mend if held else "")
+    yield BoardFinding("lease", not held, f"held by {held}" if held else "free", mend if held else "")
 
 
-def _system(settings: Settings, told: dict[str, list[str]]) -> Iterator[Found]:
+def _system(settings: Settings, told: dict[str, list[str]]) -> Iterator[BoardFinding]:
     release, nonce = _one(told, "release"), _one(told, "nonce")
     good = release == settings.good and not nonce
     mend = f"rtqual board restore {settings.name}" if nonce else f'write good = "{release}", or boot {settings.good}'
-    yield Found("system", good, f"{release}{', a candidate' if nonce else ''}", "" if good else mend)
+    yield BoardFinding("system", good, f"{release}{', a candidate' if nonce else ''}", "" if good else mend)
     missing = told.get("missing", [])
     what = f"no {', no '.join(missing)}" if missing else "all there"
-    yield Found("programs", not missing, what, "install them on the board" if missing else "")
+    yield BoardFinding("programs", not missing, what, "install them on the board" if missing else "")
     way = _one(told, "way")
     mend = "" if way else "ip route add default dev eth0: candidates take over the interface of that route"
-    yield Found("network", bool(way), way or "no default route over IPv4", mend)
+    yield BoardFinding("network", bool(way), way or "no default route over IPv4", mend)
     boot = _one(told, "boot")
     places = ", ".join(switcher_of(settings).finds)
-    yield Found("boot partition", bool(boot), boot or f"not in {places}", "" if boot else "mount it there")
+    yield BoardFinding("boot partition", bool(boot), boot or f"not in {places}", "" if boot else "mount it there")
     if boot:
         free_mib, old_mib = ((whole(_one(told, key)) or 0) // 1024 for key in ("free_kib", "old_kib"))
         asked_mib = _ROOM_MIB.get(settings.architecture, _ROOM_MIB[AMD64])
         roomy = free_mib + old_mib >= asked_mib
         old = f", {old_mib} MiB of candidates that may go" if old_mib else ""
-        yield Found("room", roomy, f"{free_mib} MiB free{old}", "" if roomy else f"{asked_mib} MiB hold two candidates")
+        yield BoardFinding(
+            "room", roomy, f"{free_mib} MiB free{old}", "" if roomy else f"{asked_mib} MiB hold two candidates"
+        )
     for reason in told.get("why_not", []):
         what, _, mend = reason.partition("\t")
-        yield Found("one-shot entry", False, what, mend)
+        yield BoardFinding("one-shot entry", False, what, mend)
     if not told.get("why_not"):
         unseen = _TRYBOOT if settings.switch == "tryboot" and not _PASSES_ON.search(release) else ""
-        yield Found("one-shot entry", True, f"by {settings.switch}{unseen}")
-    yield Found("time", True, f"clock source {_one(told, 'clocksource')}, adjtimex {_one(told, 'time_status')}")
+        yield BoardFinding("one-shot entry", True, f"by {settings.switch}{unseen}")
+    yield BoardFinding("time", True, f"clock source {_one(told, 'clocksource')}, adjtimex {_one(told, 'time_status')}")
 
 
-def _ways_back(settings: Settings, told: dict[str, list[str]]) -> Iterator[Found]:
+def _ways_back(settings: Settings, told: dict[str, list[str]]) -> Iterator[BoardFinding]:
     if settings.watchdog_s:
         there = bool(_one(told, "watchdog"))
         mend = "" if there else "load its driver; without it a candidate that hangs needs the power switched"
-        yield Found("watchdog", there, "/dev/watchdog0" if there else "none", mend)
+        yield BoardFinding("watchdog", there, "/dev/watchdog0" if there else "none", mend)
     power = bool(settings.power_on)
     mend = "" if power else "without power = { off, on } a candidate that hangs silently leaves the board out"
-    yield Found("power", power, shlex.join(settings.power_off) if power else "cannot be switched", mend)
+    yield BoardFinding("power", power, shlex.join(settings.power_off) if power else "cannot be switched", mend)
     console = bool(settings.console)
     mend = "" if console else 'console = "socket:..." tells why a candidate did not start'
-    yield Found("console", console, settings.console or "none", mend)
+    yield BoardFinding("console", console, settings.console or "none", mend)

@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 
 from rtqual.engine.boards.remote.link import Link
-from rtqual.engine.boards.remote.settings import Lost
+from rtqual.engine.boards.remote.settings import Unreachable
 
 NOT_COMPARED = "not compared with the host's"
 _STEP_S = 0.01  # of /proc/uptime, which is CLOCK_BOOTTIME
@@ -21,7 +21,7 @@ MOST_AWAY = 0.001
 
 
 @dataclass(frozen=True)
-class Reading:
+class ClockReading:
     """The board's clock, and the host's around it."""
 
     board_s: float
@@ -29,21 +29,21 @@ class Reading:
     answered_s: float
 
 
-def reading(link: Link) -> Reading | None:
+def reading(link: Link) -> ClockReading | None:
     """None where the board gives no number, or does not answer now: its job goes on all the same."""
     asked_s = _now_s()
     try:
         said = _UPTIME.match(link.run("cat /proc/uptime"))
-    except Lost:
+    except Unreachable:
         return None
-    return Reading(float(said[1]), asked_s, _now_s()) if said else None
+    return ClockReading(float(said[1]), asked_s, _now_s()) if said else None
 
 
 def _now_s() -> float:
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
-def compared(first: Reading | None, last: Reading | None) -> tuple[dict[str, str], list[str]]:
+def compared(first: ClockReading | None, last: ClockReading | None) -> tuple[dict[str, str], list[str]]:
     """What a record tells of it, and why its figures decide nothing."""
     if first is None or last is None:
         return {"clock_rate": NOT_COMPARED}, []

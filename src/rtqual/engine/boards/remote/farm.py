@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from rtqual.base.errors import RunFailed
 from rtqual.base.words import clean
-from rtqual.engine.boards.remote.settings import Refused
+from rtqual.engine.boards.remote.settings import BoardRefused
 
 _CLIENT_S = 60.0
 _OURS, _THEIRS = "already acquired place", "already acquired by"
@@ -21,7 +21,7 @@ def client(coordinator: str, place: str, *words: str) -> tuple[str, ...]:
     return ("labgrid-client", "-x", coordinator, "-p", place, *words)
 
 
-class Place:
+class FarmPlace:
     """What was acquired here is released; a place that this user had acquired before stays his."""
 
     def __init__(self, name: str, coordinator: str, place: str) -> None:
@@ -32,7 +32,7 @@ class Place:
         """Raises Refused where another has it."""
         failed = self._run("acquire")
         if _THEIRS in failed:
-            raise Refused(f"board {self._name}: {failed}")
+            raise BoardRefused(f"board {self._name}: {failed}")
         if failed and _OURS not in failed:
             raise RunFailed(f"board {self._name}: labgrid's place {self._place}: {failed}")
         self._acquired |= not failed

@@ -18,7 +18,7 @@ from rtqual.base.words import whole
 from rtqual.engine.boards import here
 from rtqual.engine.boards.remote import truth
 from rtqual.engine.boards.remote.link import Link, get, put
-from rtqual.engine.boards.remote.settings import Lost
+from rtqual.engine.boards.remote.settings import Unreachable
 from rtqual.protocols.board import Job, jobscript
 
 _RUN = """\
@@ -101,7 +101,7 @@ umount {at}
 
 
 @dataclass(frozen=True)
-class Looked:
+class JobLook:
     """At a job, from afar."""
 
     done: bool
@@ -129,14 +129,14 @@ class Detached:
         quiet = f"> {self._folder}/log 2>&1 < /dev/null"
         self.link.run(f"setsid sh {self._folder}/run.sh {quiet} &\necho $! > /run/rtqual-job-{self.key}")
 
-    def look(self, deadline_s: float = 20.0) -> Looked:
+    def look(self, deadline_s: float = 20.0) -> JobLook:
         said = self.link.run(
             f"cat /proc/sys/kernel/random/boot_id; [ -s {self._folder}/sum ] && echo done\n"
             f"kill -0 $(cat /run/rtqual-job-{self.key}) 2> /dev/null && echo lives; exit 0",
             deadline_s=deadline_s,
         )
         words = said.decode(errors="replace").split()
-        return Looked("done" in words, "lives" in words, words[0] if words else "")
+        return JobLook("done" in words, "lives" in words, words[0] if words else "")
 
     def take(self, where: str) -> dict[str, str]:
         """Its result, and whether that is what the board packed. Raises RunFailed."""
@@ -182,7 +182,7 @@ def scripts(folder: str, job: Job, seed: int, disks: Mapping[str, str]) -> dict[
 def checked(content: bytes, sum_text: str, where: str) -> dict[str, str]:
     """A result that is what the board packed. Raises Lost, RunFailed."""
     if hashlib.sha256(content).hexdigest() != sum_text.partition(" ")[0]:
-        raise Lost(f"{where}: the result was damaged on its way (sha256 differs)")
+        raise Unreachable(f"{where}: the result was damaged on its way (sha256 differs)")
     return jobscript.plain_files(content, where)
 
 

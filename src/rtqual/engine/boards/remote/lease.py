@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from rtqual.base.errors import RunFailed
 from rtqual.base.words import whole
 from rtqual.engine.boards.remote.link import SAID_MOST_B, Link
-from rtqual.engine.boards.remote.settings import Refused
+from rtqual.engine.boards.remote.settings import BoardRefused
 
 _FENCED = "rtqual: fenced"
 _TAKE = """\
@@ -51,7 +51,7 @@ def _now_s() -> float:
 
 
 @dataclass
-class Heard:
+class LastHeard:
     """When the last command was sent that the board ran as ours."""
 
     at_s: float = field(default_factory=_now_s)
@@ -66,7 +66,7 @@ class Lease:
     number: int
     alone_s: int = 0
     before_s: int = 0  # who had it before may switch its power for so long
-    heard: Heard = field(default_factory=Heard, compare=False)
+    heard: LastHeard = field(default_factory=LastHeard, compare=False)
 
     @property
     def holds(self) -> bool:
@@ -91,7 +91,7 @@ class Lease:
         except RunFailed as error:
             if _FENCED in str(error):
                 self.heard.at_s = -math.inf
-                raise Refused(f"{str(error).partition(':')[0]}: somebody else has taken the board since") from None
+                raise BoardRefused(f"{str(error).partition(':')[0]}: somebody else has taken the board since") from None
             raise
         self.heard.at_s = asked_s
         return said
@@ -108,11 +108,11 @@ def take(link: Link, store: str, owner: str, name: str, *, force: bool = False, 
     script = f"mkdir -p {shlex.quote(store)}\n"
     forced = "yes" if force else "no"
     script += _TAKE.format(store=shlex.quote(store), owner=shlex.quote(owner), force=forced, alone=round(alone_s))
-    heard = Heard()
+    heard = LastHeard()
     word, _, rest = link.run(script).decode(errors="replace").strip().partition(" ")
     number = whole(rest.partition(" ")[0])
     if word != "taken" or number is None:
-        raise Refused(
+        raise BoardRefused(
             f"board {name} is in use by {rest[:200]}; where that is dead: `rtqual board restore {name} --take`"
         )
     return Lease(link, store, number, round(alone_s), whole(rest.partition(" ")[2]) or 0, heard)

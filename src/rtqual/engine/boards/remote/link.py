@@ -16,7 +16,7 @@ from typing import Protocol
 
 from rtqual.base.errors import RunFailed
 from rtqual.base.interrupt import registered
-from rtqual.engine.boards.remote.settings import Lost, Refused, Settings
+from rtqual.engine.boards.remote.settings import BoardRefused, Settings, Unreachable
 
 _CONNECT_S, _ALIVE_S, _ALIVE_TIMES, _PERSIST_S = 5, 5, 2, 60
 _SSH_FAILED = 255
@@ -108,28 +108,28 @@ class Ssh:
             raise RunFailed(f"{self.where} answered with more than {most_b:,} bytes: what is there is no such board")
         if code is None:
             self.drop()
-            raise Lost(f"{self.where} did not answer within {deadline_s:.0f} s")
+            raise Unreachable(f"{self.where} did not answer within {deadline_s:.0f} s")
         (_, begun, said), (junk, _, own) = said.partition(_BEGUN), complaint.partition(_BEGUN)
         text = (own if begun else junk).decode(errors="replace").strip()
         last = " ".join(text.splitlines()[-1:])
         if code == _SSH_FAILED and any(sign in text for sign in _STRANGER):
-            raise Refused(
+            raise BoardRefused(
                 f"{self.where}: another host key answers than the pinned one: if the board is new, write its host_key "
                 "(ssh-keyscan -t ed25519)"
             )
         if code == _SSH_FAILED and _NO_COMMON_KEY in text:
             offer = text.rpartition("Their offer:")[2].strip()[:80] or "nothing that it names"
-            raise Refused(
+            raise BoardRefused(
                 f"{self.where} answers, with host keys only that ssh takes no more ({offer}): give it an ed25519 or "
                 "ECDSA host key, or a newer dropbear or sshd (docs/boards.md)"
             )
         if code == _SSH_FAILED and any(sign in text for sign in _NO_ENTRY):
-            raise Refused(f"{self.where} does not let us in: {last}; put your public key into its authorized_keys")
+            raise BoardRefused(f"{self.where} does not let us in: {last}; put your public key into its authorized_keys")
         if code == _SSH_FAILED and any(sign in text for sign in _HERE):
-            raise Refused(f"{self.where}: ssh cannot be started here: {last}; TMPDIR={self._folder.parent}")
+            raise BoardRefused(f"{self.where}: ssh cannot be started here: {last}; TMPDIR={self._folder.parent}")
         if code == _SSH_FAILED:
             self.drop()
-            raise Lost(f"{self.where} does not answer: {last or 'the connection broke'}")
+            raise Unreachable(f"{self.where} does not answer: {last or 'the connection broke'}")
         if code:
             raise RunFailed(f"{self.where}: {last or f'a command ended with {code}'}")
         if not begun:

@@ -9,7 +9,7 @@ from rtqual.engine.boards import here, jobs
 from rtqual.engine.boards.guest import guest_of
 from rtqual.engine.boards.remote import truth
 from rtqual.engine.boards.remote.settings import Settings
-from rtqual.engine.boards.remote.staged import NONCE, Candidate
+from rtqual.engine.boards.remote.staged import NONCE, StagedFiles
 from rtqual.engine.boards.remote.tune import NAMES
 from rtqual.engine.initramfs import remote
 from rtqual.protocols.board import Board, Job, Outcome, jobscript
@@ -19,7 +19,7 @@ from rtqual.protocols.record.schema import digest
 _KEY = 32  # characters of a job's name
 
 
-class Measured(Board):
+class MeasuredBoard(Board):
     """`owner`: whose jobs these are; others' have other names."""
 
     instruction_clock = False
@@ -31,7 +31,7 @@ class Measured(Board):
         carried = kernel.carried
         initramfs = remote.build(tree, kernel.release, settings.architecture, programs=programs, carried=carried)
         files = {"kernel": kernel.image, "initramfs": initramfs}
-        self.candidate = Candidate(kernel, files, (*settings.parameters, *kernel.boot))
+        self.candidate = StagedFiles(kernel, files, (*settings.parameters, *kernel.boot))
 
     @property
     def where(self) -> str:

@@ -18,7 +18,7 @@ _SHOWN = 20_000  # characters of the console worth searching
 _LOG_MOST_B = 64 * 2**20
 
 
-class Power(Protocol):
+class PowerSwitch(Protocol):
     def cycle(self) -> None:
         """Off, a moment, on. Raises RunFailed."""
         ...
@@ -50,7 +50,7 @@ class Switched:
             raise RunFailed(f"board {self._name}: its power command `{shlex.join(command)}` failed: {said}")
 
 
-def power_of(settings: Settings) -> Power | None:
+def power_of(settings: Settings) -> PowerSwitch | None:
     if not settings.power_on:
         return None
     return Switched(settings.name, settings.power_off, settings.power_on)

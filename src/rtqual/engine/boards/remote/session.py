@@ -18,12 +18,12 @@ from rtqual.base.words import clean
 from rtqual.engine.boards.remote import job as jobs
 from rtqual.engine.boards.remote import lease as leases
 from rtqual.engine.boards.remote import staged, tune
-from rtqual.engine.boards.remote.farm import Place
+from rtqual.engine.boards.remote.farm import FarmPlace
 from rtqual.engine.boards.remote.lease import Lease
 from rtqual.engine.boards.remote.link import Ssh
 from rtqual.engine.boards.remote.power import Console, power_of
-from rtqual.engine.boards.remote.settings import Fell, Lost, Out, Refused, Settings
-from rtqual.engine.boards.remote.staged import NONCE, Candidate
+from rtqual.engine.boards.remote.settings import BoardRefused, Fell, Out, Settings, Unreachable
+from rtqual.engine.boards.remote.staged import NONCE, StagedFiles
 from rtqual.engine.boards.remote.switch import VOLUME, Boot, find_boot, found_boot, store_in, switcher_of
 from rtqual.protocols.board import rest
 
@@ -39,7 +39,7 @@ cat /proc/sys/kernel/random/boot_id; uname -r; cat /proc/cmdline
 
 
 @dataclass(frozen=True)
-class Seen:
+class SeenOnBoard:
     """What runs on the board."""
 
     boot_id: str
@@ -65,7 +65,7 @@ class Session:
         self._opened = False
         self._fallen: dict[str, Fell] = {}  # candidates that do not come up, by their identity
         self._out: RunFailed | None = None
-        self._place = Place(settings.name, *settings.labgrid) if settings.labgrid else None
+        self._place = FarmPlace(settings.name, *settings.labgrid) if settings.labgrid else None
         self._tuned = ""  # the boot whose settings were steadied
 
     @property
@@ -93,22 +93,22 @@ class Session:
             self._let_end()
             self.restore()
             self._opened = True
-        except (Out, Refused) as error:
+        except (Out, BoardRefused) as error:
             self._out = error
             raise
 
-    def look(self, deadline_s: float = _PROBE_S) -> Seen:
+    def look(self, deadline_s: float = _PROBE_S) -> SeenOnBoard:
         """Raises Refused where it is another machine."""
         said = self._ssh().run(_LOOK, deadline_s=deadline_s).decode(errors="replace").splitlines()
-        seen = Seen(*(clean(line.strip()) for line in (*said, "", "", "", "")[:4]))
+        seen = SeenOnBoard(*(clean(line.strip()) for line in (*said, "", "", "", "")[:4]))
         if self.settings.serial and seen.serial != self.settings.serial:
-            raise Refused(
+            raise BoardRefused(
                 f"{self.where}: the machine there has serial number {seen.serial or 'unknown'}, not "
                 f"{self.settings.serial}: it is another board"
             )
         return seen
 
-    def is_good(self, seen: Seen) -> bool:
+    def is_good(self, seen: SeenOnBoard) -> bool:
         return seen.release == self.settings.good and not seen.nonce
 
     def pause(self, seconds: float) -> None:
@@ -149,7 +149,7 @@ class Session:
     def _boot_place(self) -> str:
         try:
             said = self._ssh().run(find_boot(self._switcher))
-        except Lost:
+        except Unreachable:
             raise
         except RunFailed:
             said = b""
@@ -187,7 +187,7 @@ class Session:
         """The partition may be mounted elsewhere after another start."""
         self._lease = replace(self.lease, store=store_in(self._boot_place()))
 
-    def put_on(self, candidate: Candidate) -> None:
+    def put_on(self, candidate: StagedFiles) -> None:
         """Bring the board to a candidate. Raises Fell, with the reason, once the board is back where it was."""
         if self._out:
             raise self._out
@@ -223,14 +223,14 @@ class Session:
         while not self.lease.run(f"cat {rest.FILE} 2> /dev/null; exit 0") and time.monotonic() < end_s:
             self.pause(_QUIET_S)
 
-    def _steady(self, seen: Seen) -> None:
+    def _steady(self, seen: SeenOnBoard) -> None:
         """Gone with the candidate: its next start has none of it."""
         if self.settings.tune and self._tuned != seen.boot_id:
             found = tune.tune(self.lease)
             self._tuned = seen.boot_id
             self._tell(f"{self.where}: set {'; '.join(map(str, found)) or 'nothing: all was so already'}")
 
-    def _parameters(self, candidate: Candidate, good: Seen) -> str:
+    def _parameters(self, candidate: StagedFiles, good: SeenOnBoard) -> str:
         uuid = self._partition()
         consoles = [word for word in good.cmdline.split() if word.startswith(("console=", "earlycon"))]
         watchdog = [f"rtqual.watchdog={self.settings.watchdog_s:.0f}"] if self.settings.watchdog_s else []
@@ -247,7 +247,7 @@ class Session:
             raise RunFailed(f"{self.where}: {self._boot} is no FAT partition of its own, as boot loaders read")
         return f"{number[:4]}-{number[4:]}"
 
-    def _up(self, candidate: Candidate, before: Seen, mark: int) -> Seen:
+    def _up(self, candidate: StagedFiles, before: SeenOnBoard, mark: int) -> SeenOnBoard:
         seen = self._await(before.boot_id)
         silent = seen is None
         if seen is None:
@@ -284,18 +284,18 @@ class Session:
         self.lease.run(command)
         self._ssh().drop()
 
-    def _await(self, boot_id: str, factor: float = 1.0) -> Seen | None:
+    def _await(self, boot_id: str, factor: float = 1.0) -> SeenOnBoard | None:
         """Another boot than `boot_id`, by its time-out."""
         end_s = time.monotonic() + factor * self.settings.boot_timeout_s + self.settings.watchdog_s
         while time.monotonic() < end_s:
-            with suppress(Lost, Refused):  # who answers with another key is not up either
+            with suppress(Unreachable, BoardRefused):  # who answers with another key is not up either
                 seen = self.look()
                 if seen.boot_id != boot_id:
                     return seen
             self.pause(_PAUSE_S)
         return None
 
-    def _recover(self, why: str, known: str = "") -> Seen:
+    def _recover(self, why: str, known: str = "") -> SeenOnBoard:
         """By the power, the last that is left; never where somebody may have taken the board meanwhile."""
         if self._power is None:
             raise self._given_up(f"{why}, and no power = {{ off, on }} says how to switch it off and on")
@@ -303,7 +303,7 @@ class Session:
             self._place.take()
         if self._lease and not self._lease.holds:
             take = f"`rtqual board restore {self.settings.name} --take` switches its power and takes it"
-            self._out = Refused(f"{why}; it was silent for so long that somebody may have taken it: {take}")
+            self._out = BoardRefused(f"{why}; it was silent for so long that somebody may have taken it: {take}")
             raise self._out
         self._tell(f"{self.where}: off and on")
         self._ssh().drop()
@@ -327,12 +327,12 @@ class Session:
         """Wait for as long as a start takes, then help by the power."""
         try:
             self.look()
-        except Lost as error:
+        except Unreachable as error:
             self._tell(f"{error}; waiting for it")
             if self._await("") is not None:
                 return
             if not by_power:
-                raise Refused(
+                raise BoardRefused(
                     f"{error}; who holds it is not known: `rtqual board restore {self.settings.name} --take` switches "
                     f"its power and takes it"
                 ) from None
@@ -344,7 +344,7 @@ class Session:
             if self._lease and not self._out:
                 try:
                     self.restore()
-                except Lost:
+                except Unreachable:
                     self.died()
                 self.lease.release()
         finally:

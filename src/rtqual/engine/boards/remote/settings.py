@@ -45,11 +45,11 @@ class Settings:
         return not self.host
 
 
-class Lost(RunFailed):
+class Unreachable(RunFailed):
     """The board does not answer; it may again."""
 
 
-class Refused(RunFailed):
+class BoardRefused(RunFailed):
     """What answers is not this board, or not ours to command."""
 
 

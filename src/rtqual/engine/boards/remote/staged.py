@@ -54,7 +54,7 @@ fi
 
 
 @dataclass(frozen=True)
-class Candidate:
+class StagedFiles:
     """Files by their names on the board. `identity` names the candidate there and stands in its command line."""
 
     kernel: Kernel
@@ -79,7 +79,7 @@ def disown(store: str) -> str:
     return _DISOWN.format(store=store)
 
 
-def stage(link: Link, settings: Settings, store: str, candidate: Candidate) -> str:
+def stage(link: Link, settings: Settings, store: str, candidate: StagedFiles) -> str:
     """Put the files on the board if they are not there; the folder. Raises RunFailed before anything is armed."""
     folder = f"{store}/{candidate.identity}"
     sums = candidate.sums

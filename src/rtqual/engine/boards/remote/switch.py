@@ -133,7 +133,7 @@ mv {boot}/tryboot.txt.new {boot}/tryboot.txt && sync
         return f"sync; [ -e {boot}/tryboot.txt ] && reboot '0 tryboot' || reboot"
 
 
-class Command:
+class SwitchProgram:
     """The user's own program on the board: `PROGRAM... arm FOLDER PARAMETERS`, `disarm`, `restart`."""
 
     finds, mark, why_not = ("/boot/firmware", "/boot"), ".", ""
@@ -249,7 +249,7 @@ SWITCHERS: dict[str, Callable[[Settings], Switcher]] = {
     "systemd-boot": lambda _: SystemdBoot(),
     "tryboot": lambda _: Tryboot(),
     "grub": lambda _: Grub(),
-    "command": Command,
+    "command": SwitchProgram,
 }
 
 

@@ -61,7 +61,7 @@ rm -f {before}
 
 
 @dataclass(frozen=True)
-class Change:
+class TunedSetting:
     """`after` equals `before` where the kernel refused."""
 
     name: str
@@ -90,15 +90,15 @@ def reset_script(root: str = "") -> str:
     return _RESET.format(before=root + BEFORE)
 
 
-def changes(said: str) -> list[Change]:
+def changes(said: str) -> list[TunedSetting]:
     """Of what the script printed; settings that are right already are not in it."""
     known = {name for name, _, _ in _SETTINGS}
     parts = [line.split("\t") for line in said[:_MOST_LETTERS].splitlines()]
     rows = Counter(tuple(clean(text[:_LONGEST]) for text in row) for row in parts if len(row) == 3 and row[0] in known)
-    return [Change(name, before, after, n) for (name, before, after), n in [*rows.items()][:_MOST]]
+    return [TunedSetting(name, before, after, n) for (name, before, after), n in [*rows.items()][:_MOST]]
 
 
-def tune(link: Link) -> list[Change]:
+def tune(link: Link) -> list[TunedSetting]:
     """Where it fails or is interrupted, what was set is taken back."""
     try:
         return changes(link.run(script(), deadline_s=60).decode(errors="replace"))

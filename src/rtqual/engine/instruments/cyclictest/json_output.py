@@ -15,7 +15,7 @@ class _Model(BaseModel):
     model_config = ConfigDict(defer_build=True)  # missions name the instrument, few read its output
 
 
-class Thread(_Model):
+class MeasuredThread(_Model):
     histogram: dict[Units, Count]  # filled bins only
     cycles: Count  # samples taken, those that overflowed included
     min: Units
@@ -29,22 +29,22 @@ class Thread(_Model):
         return self.cycles - sum(self.histogram.values())
 
 
-class Result(_Model):
+class CyclictestResult(_Model):
     """What is used of the file. Its own keys for command line and version end in a colon."""
 
     return_code: int
     resolution_in_ns: int  # 1 under -N; else 0, and the values are microseconds
-    thread: dict[Count, Thread]
+    thread: dict[Count, MeasuredThread]
     command: str | None = Field(None, validation_alias=AliasChoices("cmdline:", "cmdline"))
     version: str | None = Field(None, validation_alias=AliasChoices("rt_test_version:", "rt_test_version"))
     start_time: str | None = None
     sysinfo: dict[str, Any] = {}
 
 
-def parse(text: str, name: str) -> Result:
+def parse(text: str, name: str) -> CyclictestResult:
     """Raises RunFailed that says where the file `name` is not cyclictest's, or that its run failed."""
     try:
-        result = Result.model_validate_json(text)
+        result = CyclictestResult.model_validate_json(text)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"]) or f"{len(text)} characters"

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from rtqual.base.errors import RunFailed
 from rtqual.base.scratch import sweep_named
 from rtqual.base.units import DurationNs
-from rtqual.engine.instruments.cyclictest.json_output import Thread, parse
+from rtqual.engine.instruments.cyclictest.json_output import MeasuredThread, parse
 from rtqual.engine.instruments.cyclictest.verbose import in_order
 from rtqual.engine.instruments.cyclictest.verbose import samples as printed_samples
 from rtqual.protocols.board import Command, Job, Outcome
@@ -132,7 +132,7 @@ CYCLICTEST = _Cyclictest(
 )
 
 
-def _problems(thread: Thread, parameters: CyclictestParameters) -> list[str]:
+def _problems(thread: MeasuredThread, parameters: CyclictestParameters) -> list[str]:
     """Where the tool's own figures disagree with its histogram, or samples are missing."""
     problems: list[str] = []
     if thread.cycles < _LEAST_PART_OF_CYCLES * parameters.cycles:
@@ -150,7 +150,7 @@ def _problems(thread: Thread, parameters: CyclictestParameters) -> list[str]:
     return problems
 
 
-def _skipped_periods(thread: Thread, parameters: CyclictestParameters) -> int:
+def _skipped_periods(thread: MeasuredThread, parameters: CyclictestParameters) -> int:
     """Wake-ups that never took place, at least: after one that is late by a whole interval or more, cyclictest
     goes on with the next period that lies ahead. Of the samples that overflowed only the largest is known."""
     late_ns = {**thread.histogram}
@@ -161,7 +161,7 @@ def _skipped_periods(thread: Thread, parameters: CyclictestParameters) -> int:
     return sum(max(0, (ns - 1) // parameters.interval) * count for ns, count in late_ns.items())
 
 
-def _series(thread: Thread, limit_ns: int) -> Series:
+def _series(thread: MeasuredThread, limit_ns: int) -> Series:
     overflow = max(0, thread.overflow)
     info: dict[str, Any] = {
         "name": "latency",

@@ -9,7 +9,7 @@ The histogram that is counted in the same run does.
 import re
 from collections import Counter
 
-from rtqual.engine.instruments.cyclictest.json_output import Thread
+from rtqual.engine.instruments.cyclictest.json_output import MeasuredThread
 from rtqual.protocols.record.schema import Int64Array
 
 _LINE = rb"\d{1,4}:[ \t]*\d{1,15}:[ \t]*\d{1,15}(?=[ \t]*\r?$)"
@@ -26,7 +26,9 @@ def samples(block: bytes, style: re.Pattern[bytes] = PADDED) -> Int64Array:
     return np.fromstring(numbers.decode("ascii"), dtype=np.int64, sep=" ").reshape(-1, 3)
 
 
-def in_order(printed: Int64Array, thread: Thread, limit: int, most_unprinted: int) -> tuple[Int64Array, list[str]]:
+def in_order(
+    printed: Int64Array, thread: MeasuredThread, limit: int, most_unprinted: int
+) -> tuple[Int64Array, list[str]]:
     """A thread's samples as they came, and why they may not be all or not in order.
 
     `printed` are the values of its lines, `limit` is where its histogram ends. When one thread is done, cyclictest

@@ -15,7 +15,7 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from rtqual.base.errors import RunFailed
 from rtqual.base.units import DurationNs
-from rtqual.engine.instruments.probe.output import Benchmark, Output, Sampled, Status, in_ns, parse
+from rtqual.engine.instruments.probe.output import Benchmark, ProbeOutput, Sampled, Status, in_ns, parse
 from rtqual.protocols.board import Command, Job, Outcome
 from rtqual.protocols.instrument import Instrument, Parameters
 from rtqual.protocols.instrument.output import POLLS, clock_problems, last_line
@@ -150,7 +150,7 @@ _IN_KERNEL_SPACE = {
 
 
 @dataclass(frozen=True)
-class Course:
+class Pace:
     """How a family passes its time: iterations and interval as the probe has them unless given
     (target/probe/battery/battery.c)."""
 
@@ -161,13 +161,13 @@ class Course:
 
 
 COURSES = {
-    "wakeup": Course(3_000),
-    "periodic": Course(5_000),
-    "itc": Course(5_000, intervals=3),
-    "primitives": Course(500, intervals=7, share=0.07),  # six of the workload rows; all others take about one
-    "loop": Course(1_000, 4_000_000, intervals=5, share=0.13),
-    MEMORY: Course(1_000, 4_000_000, intervals=4, share=0.3),
-    "beside": Course(1_000, intervals=3, share=0.17),  # target/probe/linux/beside.c
+    "wakeup": Pace(3_000),
+    "periodic": Pace(5_000),
+    "itc": Pace(5_000, intervals=3),
+    "primitives": Pace(500, intervals=7, share=0.07),  # six of the workload rows; all others take about one
+    "loop": Pace(1_000, 4_000_000, intervals=5, share=0.13),
+    MEMORY: Pace(1_000, 4_000_000, intervals=4, share=0.3),
+    "beside": Pace(1_000, intervals=3, share=0.17),  # target/probe/linux/beside.c
 }
 
 
@@ -227,7 +227,7 @@ def _file(cpu: int) -> str:
     return f"probe-{cpu}.txt"
 
 
-def _require_success(output: Output) -> None:
+def _require_success(output: ProbeOutput) -> None:
     for benchmark in output.benchmarks:
         if benchmark.status not in (Status.OK, Status.NOT_OFFERED):
             raise RunFailed(
@@ -235,7 +235,7 @@ def _require_success(output: Output) -> None:
             )
 
 
-def _series(output: Output, cpu: int) -> Iterator[Series]:
+def _series(output: ProbeOutput, cpu: int) -> Iterator[Series]:
     """Samples in ns, those of the cycle counter less the control's median."""
     control_ns = _control_ns(output)
     for benchmark in (measured for measured in output.benchmarks if measured.name != CONTROL):
@@ -250,7 +250,7 @@ def _series(output: Output, cpu: int) -> Iterator[Series]:
             yield Series.raw(values, **info)
 
 
-def of_output(output: Output) -> tuple[list[Series], dict[str, Scalar], list[str], dict[str, str]]:
+def of_output(output: ProbeOutput) -> tuple[list[Series], dict[str, Scalar], list[str], dict[str, str]]:
     """What a result holds, of CPU 0: its series in ns, its figures, its problems, and what was not offered and why."""
     absent = {
         benchmark.name: benchmark.why for benchmark in output.benchmarks if benchmark.status == Status.NOT_OFFERED
@@ -258,7 +258,7 @@ def of_output(output: Output) -> tuple[list[Series], dict[str, Scalar], list[str
     return list(_series(output, 0)), _scalars(output), list(_problems(output)), absent
 
 
-def _control_ns(output: Output) -> int:
+def _control_ns(output: ProbeOutput) -> int:
     import numpy as np  # noqa: PLC0415 - slow to load, and missions name instruments too
 
     empty: list[Int64Array] = [
@@ -270,13 +270,13 @@ def _control_ns(output: Output) -> int:
     return int(np.median(np.concatenate(empty))) if empty else 0
 
 
-def _name(output: Output, benchmark: Benchmark, sampled: Sampled) -> str:
+def _name(output: ProbeOutput, benchmark: Benchmark, sampled: Sampled) -> str:
     if sum(bool(each.series) for each in output.benchmarks) == 1 or sampled.name == benchmark.name:
         return sampled.name
     return f"{benchmark.name}: {sampled.name}" if len(benchmark.series) > 1 else benchmark.name
 
 
-def _scalars(output: Output) -> dict[str, Scalar]:
+def _scalars(output: ProbeOutput) -> dict[str, Scalar]:
     scalars = {"clock step": Scalar(value=output.clock_step_ns, unit="ns")}
     if any(measured.name == CONTROL for measured in output.benchmarks):
         scalars["control (subtracted)"] = Scalar(value=_control_ns(output), unit="ns")
@@ -293,7 +293,7 @@ def _scalars(output: Output) -> dict[str, Scalar]:
     return scalars
 
 
-def _problems(output: Output) -> Iterator[str]:
+def _problems(output: ProbeOutput) -> Iterator[str]:
     for benchmark in output.benchmarks:
         lost = sum(sampled.lost for sampled in benchmark.series)
         if lost:

@@ -52,7 +52,7 @@ class Benchmark:
 
 
 @dataclass
-class Output:
+class ProbeOutput:
     system: str = ""
     family: str = ""
     facts: dict[str, tuple[int, str]] = field(default_factory=dict)
@@ -75,9 +75,9 @@ def in_ns(sampled: Sampled, cycles_per_s: int) -> Int64Array:
     return values if sampled.unit == "ns" else (values * _NS_PER_S + cycles_per_s // 2) // cycles_per_s
 
 
-def parse(text: str, where: str) -> Output:
+def parse(text: str, where: str) -> ProbeOutput:
     """Read a whole result. Raises RunFailed that names the line where it is damaged, cut off or not the probe's."""
-    output = Output()
+    output = ProbeOutput()
     lines = _Lines(text, where)
     for kind, name, rest in lines:
         if kind == "system":

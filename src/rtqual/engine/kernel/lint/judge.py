@@ -61,14 +61,14 @@ class _Table(BaseModel):
 
 
 @dataclass(frozen=True)
-class Answer:
+class LintAnswer:
     """`holds` is None where nothing is known; `seen` says what is known, or why nothing is."""
 
     holds: bool | None
     seen: str
 
 
-class Check(_Table):
+class LintCheck(_Table):
     """A place to look at, and what it has to say. If it has several values, each has to be good."""
 
     symbol: Names = ()
@@ -126,14 +126,14 @@ class Check(_Table):
             return any(known.named("symbol", name, system) for name in self.symbol)
         return not self.parameter or bool(known.named("parameter", self.parameter, system))
 
-    def answer(self, system: System) -> Answer:  # noqa: PLR0911 - a way out a place
+    def answer(self, system: System) -> LintAnswer:  # noqa: PLR0911 - a way out a place
         if self.symbol:
             return self._symbols(system)
         if self.sound:
             return self._whole(system)
         if self.parameter:
             if system.parameters is None:
-                return Answer(None, "its boot parameters are not known")
+                return LintAnswer(None, "its boot parameters are not known")
             name = known.named("parameter", self.parameter, system) or self.parameter
             value = system.parameters.get(name)
             if value is not None and self.relation:
@@ -143,29 +143,29 @@ class Check(_Table):
             return self._judge(_READ[self.kind](value), f"boot parameter {self.parameter}{'=' if value else ''}{value}")
         return self._reading(system)
 
-    def _symbols(self, system: System) -> Answer:
+    def _symbols(self, system: System) -> LintAnswer:
         if system.config is None:
-            return Answer(None, "its configuration is not known")
+            return LintAnswer(None, "its configuration is not known")
         config = system.config
         names = {name: known.named("symbol", name, system) for name in self.symbol}
         values = {name: config.get(name, config.get(text, "n")) for text, name in names.items() if name}
         try:
             bad = [symbol for symbol, value in values.items() if not self._good(value)]
         except ValueError:
-            return Answer(None, f"CONFIG_{self.symbol[0]} is no number: {values[self.symbol[0]]}")
+            return LintAnswer(None, f"CONFIG_{self.symbol[0]} is no number: {values[self.symbol[0]]}")
         shown = [f"CONFIG_{symbol} is {_value(values[symbol])}" for symbol in bad or values]
-        return Answer(not bad, "; ".join(shown))
+        return LintAnswer(not bad, "; ".join(shown))
 
-    def _reading(self, system: System) -> Answer:  # noqa: PLR0911 - a way out a place
+    def _reading(self, system: System) -> LintAnswer:  # noqa: PLR0911 - a way out a place
         if not system.running:
             if self.default:
                 seen = f"{self.reading} is {self.default} unless the system's start changes it"
                 return self._judge([self.default], seen)
-            return Answer(None, "only the running system says it")
+            return LintAnswer(None, "only the running system says it")
         if self.hardware and system.emulated:
-            return Answer(None, "an emulated processor does not say it")
+            return LintAnswer(None, "an emulated processor does not say it")
         if self.reading not in system.readings:
-            return Answer(None, f"{self.reading} cannot be read")
+            return LintAnswer(None, f"{self.reading} cannot be read")
         text = system.readings[self.reading]
         if text is None:
             return self._missing(f"no {self.reading}")
@@ -176,58 +176,58 @@ class Check(_Table):
         shown = ", ".join(kinds[:4]) + (", ..." if len(kinds) > 4 else "")
         return self._judge(values, f"{self.reading}: {shown[:60]}")
 
-    def _related(self, system: System, value: str) -> Answer:
+    def _related(self, system: System, value: str) -> LintAnswer:
         """A list of CPUs beside those that isolcpus= isolates."""
         seen = f"boot parameter {self.parameter}={value}"
         last = None if system.cpus is None else system.cpus - 1
         if self.relation == "isolates":
             why = _isolates_nothing(system, value)
-            return Answer(not why, f"{seen}: {why}" if why else seen)
+            return LintAnswer(not why, f"{seen}: {why}" if why else seen)
         isolated = _isolated(system, last)
         found = lists.parse(value, last)
         if isolated is None or found is None:
-            return Answer(None, f"{seen}: which CPUs these are is not known")
+            return LintAnswer(None, f"{seen}: which CPUs these are is not known")
         if self.relation == "apart":
             both = found & isolated
-            return Answer(not both, f"{seen} has the isolated CPUs {lists.shown(both)}" if both else seen)
+            return LintAnswer(not both, f"{seen} has the isolated CPUs {lists.shown(both)}" if both else seen)
         if self.relation == "meets":
-            return Answer(
+            return LintAnswer(
                 bool(found & isolated) or not isolated, f"{seen} has none of the isolated CPUs {lists.shown(isolated)}"
             )
         ticks = lists.parse((system.parameters or {}).get("nohz_full", ""), last) or frozenset()
         left = isolated - found - ticks
-        return Answer(not left, f"{seen} has not the isolated CPUs {lists.shown(left)}" if left else seen)
+        return LintAnswer(not left, f"{seen} has not the isolated CPUs {lists.shown(left)}" if left else seen)
 
-    def _whole(self, system: System) -> Answer:
+    def _whole(self, system: System) -> LintAnswer:
         parameters = system.parameters
         if parameters is None:
-            return Answer(None, "its boot parameters are not known")
+            return LintAnswer(None, "its boot parameters are not known")
         if self.sound == "parameters":
             ignored = {name: why for name in parameters if (why := known.parameter(name).lacking(system))}
             told = "; ".join(
                 f"boot parameter {name}={parameters[name]} is known {why}" for name, why in ignored.items()
             )
-            return Answer(not ignored, told or "the kernel knows its boot parameters")
+            return LintAnswer(not ignored, told or "the kernel knows its boot parameters")
         if self.sound == "c-states":
             return _c_states(system, parameters)
         given = {name: parameters[name] for name in _CPU_LISTS if name in parameters}
         wrong = [text for name, value in given.items() if (text := _unsound(system, name, value))]
-        return Answer(not wrong, "; ".join(wrong) or "its lists of CPUs can be followed")
+        return LintAnswer(not wrong, "; ".join(wrong) or "its lists of CPUs can be followed")
 
-    def _missing(self, seen: str) -> Answer:
+    def _missing(self, seen: str) -> LintAnswer:
         if self.present is not None:
-            return Answer(not self.present, seen)
-        return Answer({"holds": True, "found": False, "unknown": None}[self.absent], self.says or seen)
+            return LintAnswer(not self.present, seen)
+        return LintAnswer({"holds": True, "found": False, "unknown": None}[self.absent], self.says or seen)
 
-    def _judge(self, values: Iterable[str], seen: str) -> Answer:
+    def _judge(self, values: Iterable[str], seen: str) -> LintAnswer:
         if self.present is not None:
-            return Answer(self.present, seen)
+            return LintAnswer(self.present, seen)
         try:
             some = any if self.kind == "list" and self.allowed is not None else all
             good = some(self._good(value) for value in values)
         except ValueError:
-            return Answer(None, f"{seen} is no number")
-        return Answer(good, seen)
+            return LintAnswer(None, f"{seen} is no number")
+        return LintAnswer(good, seen)
 
     def _good(self, value: str) -> bool:
         if self.allowed is not None and value not in self.allowed:
@@ -254,20 +254,20 @@ def _isolates_nothing(system: System, value: str) -> str:
     return "" if "domain" in flags else "with a flag and without domain, no thread is kept away"
 
 
-def _c_states(system: System, parameters: Mapping[str, str]) -> Answer:
+def _c_states(system: System, parameters: Mapping[str, str]) -> LintAnswer:
     """intel_idle.max_cstate=0 leaves a PC's idle states to ACPI, whose depth processor.max_cstate caps."""
     capped = parameters.get("processor.max_cstate")
     if capped is None:
-        return Answer(None, "no boot parameter processor.max_cstate")
+        return LintAnswer(None, "no boot parameter processor.max_cstate")
     seen = f"boot parameter processor.max_cstate={capped}"
     if capped not in ("0", "1"):
-        return Answer(False, f"{seen} allows deeper states than the first")
+        return LintAnswer(False, f"{seen} allows deeper states than the first")
     by_acpi = parameters.get("intel_idle.max_cstate") == "0"
     if not by_acpi and (system.config is None or system.config.on("INTEL_IDLE")):
-        return Answer(
+        return LintAnswer(
             None, f"{seen}: intel_idle, which rules Intel's processors, does not follow it; add intel_idle.max_cstate=0"
         )
-    return Answer(True, seen)
+    return LintAnswer(True, seen)
 
 
 def _isolated(system: System, last: int | None) -> frozenset[int] | None:
@@ -343,18 +343,18 @@ class Effect(_Table):
     source: str
 
 
-class Rule(_Table):
+class LintRule(_Table):
     id: str
     title: str
     severity: Severity
     reason: str
     source: str
-    check: tuple[Check, ...] = Field(min_length=1)
+    check: tuple[LintCheck, ...] = Field(min_length=1)
     fix: Fix
     fixes: tuple[Fix, ...] = ()
     """Of other kernels, processors or kinds."""
     effect: Effect | None = None
-    when: tuple[Check, ...] = ()
+    when: tuple[LintCheck, ...] = ()
     kernel: Names = ()
     """"rt", "stock" or "dual" (a second kernel): the rule speaks of such only; as do the next four."""
     architectures: Names = ()
@@ -386,13 +386,13 @@ class Rule(_Table):
             made |= other.within(system)
         return made
 
-    def _conditions(self, system: System) -> Iterator[Answer]:
+    def _conditions(self, system: System) -> Iterator[LintAnswer]:
         """Whether the rule applies to this system; an unknown number of CPUs counts as enough."""
         if system.cpus is not None:
-            yield Answer(system.cpus >= self.cpus, f"with {self.cpus} CPUs or more")
+            yield LintAnswer(system.cpus >= self.cpus, f"with {self.cpus} CPUs or more")
         if self.architectures:
             here = None if system.architecture is None else system.architecture in self.architectures
-            yield Answer(here, "its architecture is not known" if here is None else f"on {self.architectures[0]}")
+            yield LintAnswer(here, "its architecture is not known" if here is None else f"on {self.architectures[0]}")
         if self.kernel:
             kind = system.kind
             fits = None if kind is None else kind in self.kernel
@@ -401,27 +401,27 @@ class Rule(_Table):
                 if system.core
                 else f"of {' and '.join(self.kernel)} kernels only"
             )
-            yield Answer(fits, "whether it has PREEMPT_RT is not known" if fits is None else which)
+            yield LintAnswer(fits, "whether it has PREEMPT_RT is not known" if fits is None else which)
         if self.since or self.before:
             first, end = parse_version(self.since) or (0, 0), parse_version(self.before) or (9999, 0)
             then = None if system.version is None else first <= system.version < end
             range_text = f"since {self.since}" if self.since else f"before {self.before}"
-            yield Answer(then, "its version is not known" if then is None else range_text)
+            yield LintAnswer(then, "its version is not known" if then is None else range_text)
         yield from (condition.answer(system) for condition in self.when)
 
 
 @dataclass(frozen=True)
 class Finding:
-    rule: Rule
+    rule: LintRule
     state: State
     seen: str
     fix: Fix = field(default_factory=Fix)  # of the rule, what this system has of it
 
 
 @cache
-def rules() -> Sequence[Rule]:
+def rules() -> Sequence[LintRule]:
     text = Path(__file__).with_name("lint.toml").read_text()
-    return TypeAdapter(tuple[Rule, ...]).validate_python(tomllib.loads(text)["rule"])
+    return TypeAdapter(tuple[LintRule, ...]).validate_python(tomllib.loads(text)["rule"])
 
 
 def lint(system: System) -> list[Finding]:

@@ -15,7 +15,7 @@ from rtqual.base.errors import BadInput, RunFailed
 from rtqual.engine.boards.remote import clock
 from rtqual.engine.boards.remote.job import CELL, checked
 from rtqual.engine.boards.remote.link import FILE_MOST_B
-from rtqual.engine.boards.remote.measured import Measured
+from rtqual.engine.boards.remote.measured import MeasuredBoard
 from rtqual.engine.boards.remote.settings import STORE, Settings
 from rtqual.protocols.board import Job, Outcome
 from rtqual.protocols.board.system import Kernel
@@ -98,7 +98,7 @@ class Missing(RunFailed):
     """A cell that the card did not measure."""
 
 
-class CardBoard(Measured):
+class CardBoard(MeasuredBoard):
     """Its runs are those that lie on the card; nothing runs here."""
 
     connection = "card"

@@ -21,7 +21,7 @@ from rtqual.base.scratch import scratch
 from rtqual.engine.boards.remote import tune
 from rtqual.engine.boards.remote.link import FILE_MOST_B
 from rtqual.engine.boards.remote.settings import STORE, Settings
-from rtqual.engine.boards.remote.staged import NONCE, Candidate
+from rtqual.engine.boards.remote.staged import NONCE, StagedFiles
 from rtqual.engine.boards.remote.switch import VOLUME
 from rtqual.engine.initramfs import remote
 from rtqual.parts.images import sbom
@@ -41,7 +41,7 @@ _MOST_LISTED_B, _MOST_CARD_B = 10_000_000, 4 * 2**30  # of names; of results
 class Planned:
     """A cell: its candidate, its job's name, how long it may take, and what lies in the job's folder."""
 
-    candidate: Candidate
+    candidate: StagedFiles
     key: str
     most_s: int
     texts: Mapping[str, str]
@@ -88,7 +88,7 @@ def write(
 
 
 def _inside(
-    settings: Settings, candidates: Sequence[Candidate], boot: BootFiles, name: str, work: Path
+    settings: Settings, candidates: Sequence[StagedFiles], boot: BootFiles, name: str, work: Path
 ) -> dict[str, object]:
     """The packages of kernels, boot loader and the candidates' systems, and each file of the card."""
     architecture = settings.architecture
@@ -101,7 +101,7 @@ def _inside(
     present = {file for candidate in candidates for file in remote.names(candidate.files["initramfs"])}
     parts = [
         *(sbom.of_kernel(package, architecture) for package in kernels.values()),
-        sbom.Part("rtqual", __version__, licence="MIT"),
+        sbom.ImagePackage("rtqual", __version__, licence="MIT"),
         *(
             sbom.of_package(package, architecture)
             for package in [*boot.packages, *used(remote.packages(architecture), present)]
@@ -122,7 +122,7 @@ def _identity(settings: Settings, cells: Sequence[Planned]) -> Identity:
 
 def _files(
     settings: Settings,
-    candidates: Sequence[Candidate],
+    candidates: Sequence[StagedFiles],
     cells: Sequence[Planned],
     identity: Identity,
     firmware: Path | None,
@@ -168,7 +168,7 @@ def _files(
     return made
 
 
-def _parameters(settings: Settings, candidate: Candidate, identity: Identity) -> str:
+def _parameters(settings: Settings, candidate: StagedFiles, identity: Identity) -> str:
     number = identity.boot.upper()
     watchdog = [f"rtqual.watchdog={settings.watchdog_s:.0f}"] if settings.watchdog_s else []
     own = [f"{VOLUME}={number[:4]}-{number[4:]}", f"{NONCE}={candidate.identity}", card.ASKED]

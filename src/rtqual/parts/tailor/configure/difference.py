@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rtqual.base.words import count
 from rtqual.parts.tailor.configure.chain import few
-from rtqual.parts.tailor.configure.resolve import Change, Resolution
+from rtqual.parts.tailor.configure.resolve import ChangedSymbol, Resolution
 
 _DEPTH = 2  # "Device Drivers -> USB support"; what lies deeper is counted there
 _NAMED = 8  # symbols of a menu worth printing
@@ -18,8 +18,8 @@ class MenuDifference:
     """What changed in one menu and those below it."""
 
     menu: str  # "Device Drivers -> USB support"
-    removed: tuple[Change, ...]
-    forced: tuple[Change, ...]
+    removed: tuple[ChangedSymbol, ...]
+    forced: tuple[ChangedSymbol, ...]
     size_b: int | None  # what its removal saved, where a caller has measured it
 
     def __str__(self) -> str:
@@ -68,14 +68,14 @@ def in_words(resolution: Resolution, sizes: Mapping[str, int] | None = None) -> 
     yield from (f"{name}: {state}: {text}" for name, state, text in states if state == "no longer exists")
 
 
-def _grouped(changes: Iterable[Change]) -> dict[str, list[Change]]:
-    found: dict[str, list[Change]] = defaultdict(list)
+def _grouped(changes: Iterable[ChangedSymbol]) -> dict[str, list[ChangedSymbol]]:
+    found: dict[str, list[ChangedSymbol]] = defaultdict(list)
     for change in changes:
         found[" -> ".join(change.menu.split(" -> ")[:_DEPTH])].append(change)
     return found
 
 
-def _telling(changes: Iterable[Change]) -> list[str]:
+def _telling(changes: Iterable[ChangedSymbol]) -> list[str]:
     """Names, those with a reason of their own first, as "USB_ACM" or "FB=m"."""
     ordered = sorted(changes, key=lambda change: (not change.reason, change.symbol))
     return [change.symbol if change.after in ("n", "y") else f"{change.symbol}={change.after}" for change in ordered]

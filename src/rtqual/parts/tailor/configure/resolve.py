@@ -18,15 +18,15 @@ from rtqual.parts.tailor.configure.chain import few, why_off, why_on
 from rtqual.parts.tailor.configure.kconfig import LEVELS, Kconfig
 from rtqual.parts.tailor.configure.restore import restored, symbols_of
 from rtqual.parts.tailor.configure.rules import ASKED, Removal, Wish, merged, wishes
-from rtqual.parts.tailor.configure.start import Start, settled, start_from
-from rtqual.parts.tailor.configure.steer import Plan, Steering
+from rtqual.parts.tailor.configure.start import StartConfig, settled, start_from
+from rtqual.parts.tailor.configure.steer import Steering, SteerPlan
 from rtqual.parts.tailor.configure.tree import Tree
 
 _ROUNDS = 40  # far more rounds than any configuration took
 
 
 @dataclass(frozen=True)
-class Change:
+class ChangedSymbol:
     """A symbol whose value in the final configuration differs from the start."""
 
     symbol: str
@@ -37,7 +37,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RemovalOutcome:
     """What became of one entry of the removal list."""
 
     removal: Removal
@@ -53,10 +53,10 @@ class Resolution:
     config_path: Path  # the final .config, in the folder given to resolve()
     config: Config
     start: Config  # the start point as the kernel's own program completes it in this tree
-    removed: tuple[Change, ...]  # on at the start, off now
-    kept: tuple[Outcome, ...]  # entries of the removal list that a need holds on
-    forced: tuple[Change, ...]  # different at the start: needs, and what came on with them
-    outcomes: tuple[Outcome, ...]  # every entry asked to be removed, in order
+    removed: tuple[ChangedSymbol, ...]  # on at the start, off now
+    kept: tuple[RemovalOutcome, ...]  # entries of the removal list that a need holds on
+    forced: tuple[ChangedSymbol, ...]  # different at the start: needs, and what came on with them
+    outcomes: tuple[RemovalOutcome, ...]  # every entry asked to be removed, in order
     explanations: tuple[str, ...]  # one sentence a step of the way there
 
 
@@ -129,7 +129,7 @@ def _check_known(kconfig: Kconfig, wanted: Mapping[str, Wish], tree: Tree) -> No
 class _Search:
     tree: Tree
     kconfig: Kconfig
-    beginning: Start
+    beginning: StartConfig
     wanted: Mapping[str, Wish]
     entries: tuple[Removal, ...]
     folder: Path
@@ -247,7 +247,7 @@ class _Search:
             return f"{holder} is needed by {wish.need} ({wish.reason})"
         return f"{holder} cannot be off here: {self.reasons.get(holder) or 'other needs rest on it'}"
 
-    def _take(self, plan: Plan, symbol: str, problem: str, reason: str) -> None:
+    def _take(self, plan: SteerPlan, symbol: str, problem: str, reason: str) -> None:
         news: list[str] = []
         for name, value in plan.changes.items():
             if name in self.wanted and name != symbol:
@@ -286,22 +286,22 @@ def _met(final: Config, wish: Wish) -> bool:
     return value == wish.value
 
 
-def _outcome(kconfig: Kconfig, entry: Removal, search: _Search) -> Outcome:
+def _outcome(kconfig: Kconfig, entry: Removal, search: _Search) -> RemovalOutcome:
     names = list(symbols_of(kconfig, entry))
     if not names:
         version = f"{search.tree.version} for {search.tree.architecture.name}"
-        return Outcome(entry, "no longer exists", entry.gone or f"Linux {version} has no {entry.symbols[0]}", {})
+        return RemovalOutcome(entry, "no longer exists", entry.gone or f"Linux {version} has no {entry.symbols[0]}", {})
     held = {name: search.held.get(name, why_on(kconfig, name)) for name in names if kconfig.on(name)}
     if held:
-        return Outcome(entry, "kept", "; ".join(held.values()), held)
+        return RemovalOutcome(entry, "kept", "; ".join(held.values()), held)
     shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-    return Outcome(entry, "gone", f"off: {shown}", {})
+    return RemovalOutcome(entry, "gone", f"off: {shown}", {})
 
 
-def _changes(kconfig: Kconfig, before: Config, after: Config, search: _Search) -> list[Change]:
+def _changes(kconfig: Kconfig, before: Config, after: Config, search: _Search) -> list[ChangedSymbol]:
     found = []
     for name in kconfig:
         text, other = before.get(name, "n"), after.get(name, "n")
         if text != other and (kconfig.is_switch(name) or name in search.wanted):
-            found.append(Change(name, text, other, kconfig.menu(name), search.reasons.get(name, "")))
+            found.append(ChangedSymbol(name, text, other, kconfig.menu(name), search.reasons.get(name, "")))
     return found

@@ -15,10 +15,10 @@ from rtqual.engine.kernel.config import lines_of
 from rtqual.parts.tailor.configure.chain import Expression
 from rtqual.parts.tailor.configure.kconfig import Kconfig
 from rtqual.parts.tailor.configure.rules import Removal
-from rtqual.parts.tailor.configure.start import DEBIAN, Start, start_from, symbol_of
+from rtqual.parts.tailor.configure.start import DEBIAN, StartConfig, start_from, symbol_of
 
 
-def restored(start: Start, kconfig: Kconfig, entries: Iterable[Removal]) -> Start:
+def restored(start: StartConfig, kconfig: Kconfig, entries: Iterable[Removal]) -> StartConfig:
     """`start` with the entries in it as Debian has them; as it is where there are none."""
     wanted = tuple(entries)
     if not wanted:

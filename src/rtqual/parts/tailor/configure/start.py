@@ -30,7 +30,7 @@ _DEBIANS_OWN = {
 
 
 @dataclass(frozen=True)
-class Start:
+class StartConfig:
     """A configuration to begin with."""
 
     name: str
@@ -66,13 +66,15 @@ def symbol_of(line: str) -> str:
     return line.removeprefix("# ").removeprefix("CONFIG_").partition("=")[0].partition(" ")[0]
 
 
-def start_from(which: str | Path, tree: Tree) -> Start:
+def start_from(which: str | Path, tree: Tree) -> StartConfig:
     """`which`: "debian", "minimal", or a defconfig or .config by its path. Raises BadInput if it is neither."""
     if which == MINIMAL:
         files = [tree.path / name.format(folder=tree.folder) for name in _TINY]
-        return Start("tinyconfig", "".join(file.read_text() for file in files if file.exists()), nothing_else=True)
+        return StartConfig(
+            "tinyconfig", "".join(file.read_text() for file in files if file.exists()), nothing_else=True
+        )
     if which == DEBIAN:
-        return Start("Debian's configuration", _debian(tree), nothing_else=False)
+        return StartConfig("Debian's configuration", _debian(tree), nothing_else=False)
     path = Path(which)
     try:
         text = named.read(path).decode().replace("\r\n", "\n")
@@ -82,7 +84,7 @@ def start_from(which: str | Path, tree: Tree) -> Start:
             f"start {str(which)!r}: cannot be read: {why}; write {DEBIAN}, {MINIMAL}, or the path of a defconfig"
         ) from None
     parse(text, str(path))
-    return Start(str(path), text, nothing_else=False)
+    return StartConfig(str(path), text, nothing_else=False)
 
 
 def _debian(tree: Tree) -> str:

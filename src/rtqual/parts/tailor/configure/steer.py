@@ -20,14 +20,14 @@ _SELECTING = 2  # switching on a selecting symbol instead of the symbol itself c
 
 
 @dataclass(frozen=True)
-class Plan:
+class SteerPlan:
     """Changes, and how many they are."""
 
     changes: Mapping[str, str]  # symbol -> y, m or n
     cost: int
 
 
-_NOTHING = Plan({}, 0)
+_NOTHING = SteerPlan({}, 0)
 
 
 @dataclass
@@ -41,12 +41,12 @@ class Steering:
     _under: list[tuple[bool, str]] = field(default_factory=list)
     _pillars: set[str] | None = None
 
-    def raise_symbol(self, name: str, level: int) -> Plan | None:
+    def raise_symbol(self, name: str, level: int) -> SteerPlan | None:
         """Changes after which `name` can be at `level`; None where there are none."""
         self.blocked.clear()
         return self._raise(self.kconfig[name], level)
 
-    def lower_symbol(self, name: str) -> Plan | None:
+    def lower_symbol(self, name: str) -> SteerPlan | None:
         """Changes after which `name` can be off; None where there are none."""
         self.blocked.clear()
         return self._lower(self.kconfig[name], 0)
@@ -62,15 +62,15 @@ class Steering:
             path.append(stuck)
         return tuple(path)
 
-    def _raise(self, expression: Expression, level: int) -> Plan | None:
+    def _raise(self, expression: Expression, level: int) -> SteerPlan | None:
         """To at least `level`."""
         return _NOTHING if expr_value(expression) >= level else self._move(expression, level, up=True)
 
-    def _lower(self, expression: Expression, level: int) -> Plan | None:
+    def _lower(self, expression: Expression, level: int) -> SteerPlan | None:
         """To at most `level`."""
         return _NOTHING if expr_value(expression) <= level else self._move(expression, level, up=False)
 
-    def _move(self, expression: Expression, level: int, *, up: bool) -> Plan | None:
+    def _move(self, expression: Expression, level: int, *, up: bool) -> SteerPlan | None:
         move, back = (self._raise, self._lower) if up else (self._lower, self._raise)
         if isinstance(expression, Choice):
             return move(expression.direct_dep, level)
@@ -83,7 +83,7 @@ class Steering:
             return together(move(part, level) for part in parts)
         return back(parts[0], 2 - level) if operator == NOT else self._relation(expression, true=up)
 
-    def _raise_symbol(self, symbol: Symbol, level: int) -> Plan | None:
+    def _raise_symbol(self, symbol: Symbol, level: int) -> SteerPlan | None:
         if symbol.is_constant or not symbol.nodes or symbol.orig_type not in (BOOL, TRISTATE):
             return None
         if symbol.name in NEVER:
@@ -92,7 +92,7 @@ class Steering:
             self.blocked.setdefault(symbol.name, "off")
             return None
         value = TEXTS[2 if symbol.orig_type == BOOL else level]
-        own = Plan({symbol.name: value, **self._siblings(symbol)}, 1)
+        own = SteerPlan({symbol.name: value, **self._siblings(symbol)}, 1)
         prompts = [node.prompt[1] for node in symbol.nodes if node.prompt]
         plan = _cheapest(_all([own, self._raise(condition, level)]) for condition in prompts)
         if plan is None:
@@ -101,7 +101,7 @@ class Steering:
         if plan is None and not prompts:
             terms = split_expr(symbol.rev_dep, OR)
             plan = _cheapest(self._raise(term, level) for term in terms)
-            plan = plan and Plan(plan.changes, plan.cost + _SELECTING)
+            plan = plan and SteerPlan(plan.changes, plan.cost + _SELECTING)
         return plan
 
     @staticmethod
@@ -110,7 +110,7 @@ class Steering:
             return {}
         return {sym.name: "n" for sym in symbol.choice.syms if sym is not symbol}
 
-    def _lower_symbol(self, symbol: Symbol, level: int) -> Plan | None:
+    def _lower_symbol(self, symbol: Symbol, level: int) -> SteerPlan | None:
         if symbol.is_constant or not symbol.nodes or symbol.orig_type not in (BOOL, TRISTATE):
             return None
         if symbol.orig_type == BOOL:
@@ -127,10 +127,10 @@ class Steering:
         held = default(symbol)
         if held is None and not shown(symbol):
             return free  # only selecting symbols hold it on
-        own = _all([free, Plan({symbol.name: TEXTS[level]}, 1)])
+        own = _all([free, SteerPlan({symbol.name: TEXTS[level]}, 1)])
         return own if shown(symbol) else self._lower_hidden(symbol, level, free, own)
 
-    def _lower_hidden(self, symbol: Symbol, level: int, free: Plan, own: Plan | None) -> Plan | None:
+    def _lower_hidden(self, symbol: Symbol, level: int, free: SteerPlan, own: SteerPlan | None) -> SteerPlan | None:
         """Make menuconfig show it, or take away its default, or what it depends on."""
         prompts = [node.prompt[1] for node in symbol.nodes if node.prompt]
         ways = [_all([own, self._raise(condition, 1)]) for condition in prompts]
@@ -138,11 +138,11 @@ class Steering:
             ways.append(_all([free, _cheapest([self._lower(held[0], level), self._lower(held[1], level)])]))
         return _cheapest([*ways, self._lower_dependency(symbol, level)])
 
-    def _lower_dependency(self, symbol: Symbol, level: int) -> Plan | None:
+    def _lower_dependency(self, symbol: Symbol, level: int) -> SteerPlan | None:
         """Only a symbol that nothing selects goes off with what it depends on."""
         return None if any(selectors(symbol)) else self._lower(symbol.direct_dep, level)
 
-    def _relation(self, expression: Expression, *, true: bool) -> Plan | None:
+    def _relation(self, expression: Expression, *, true: bool) -> SteerPlan | None:
         """`A = y` and its like. Comparisons of versions and numbers cannot be changed."""
         operator, item, other = expression
         if operator not in (EQUAL, UNEQUAL):
@@ -157,7 +157,7 @@ class Steering:
         ways = [self._raise(item, wanted + 1)] if wanted < 2 else []
         return _cheapest([*ways, self._lower(item, wanted - 1) if wanted else None])
 
-    def _guarded(self, key: tuple[bool, str], plan: Callable[[], Plan | None]) -> Plan | None:
+    def _guarded(self, key: tuple[bool, str], plan: Callable[[], SteerPlan | None]) -> SteerPlan | None:
         """A way that comes back to its start leads nowhere."""
         if key in self._under or len(self._under) >= _DEEPEST:
             return None
@@ -192,7 +192,7 @@ def _carrying(expression: Expression) -> list[Symbol]:
     return []
 
 
-def _all(plans: Iterable[Plan | None]) -> Plan | None:
+def _all(plans: Iterable[SteerPlan | None]) -> SteerPlan | None:
     """All plans at once; None where a plan is missing or two disagree."""
     changes: dict[str, str] = {}
     cost = 0
@@ -205,8 +205,8 @@ def _all(plans: Iterable[Plan | None]) -> Plan | None:
                 return None
             changes[symbol] = max(before, value, key=LEVELS.__getitem__)
         cost += plan.cost
-    return Plan(changes, cost)
+    return SteerPlan(changes, cost)
 
 
-def _cheapest(plans: Iterable[Plan | None]) -> Plan | None:
+def _cheapest(plans: Iterable[SteerPlan | None]) -> SteerPlan | None:
     return min((plan for plan in plans if plan is not None), key=lambda plan: plan.cost, default=None)

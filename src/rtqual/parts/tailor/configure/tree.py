@@ -14,7 +14,7 @@ from pathlib import Path
 from rtqual.base import named
 from rtqual.base.apt import fetch
 from rtqual.base.architecture import AMD64, ARM64, ARMHF, Architecture
-from rtqual.base.cache import Place, cache_dir, locked
+from rtqual.base.cache import CachePlace, cache_dir, locked
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.base.scratch import scratch
 from rtqual.base.words import listed
@@ -252,7 +252,7 @@ def _unpacked(archive: Path, sha256: str) -> Path:
 
 
 @contextmanager
-def _fresh(cached: Place) -> Iterator[Path]:
+def _fresh(cached: CachePlace) -> Iterator[Path]:
     """A folder beside a place that takes its name once it is filled; after an error it is removed."""
     with scratch(cached.path.parent) as folder:
         fresh = folder / cached.path.name

@@ -11,7 +11,7 @@ from rtqual.base.words import count
 from rtqual.engine.kernel.config import Config, lines_of, parse
 from rtqual.engine.kernel.lint.system import version_of
 from rtqual.parts.tailor.configure.chain import few
-from rtqual.parts.tailor.configure.start import Start
+from rtqual.parts.tailor.configure.start import StartConfig
 from rtqual.parts.tailor.configure.tree import Tree
 
 # What the configuration program writes into every configuration and into no defconfig: its title, and what it found of
@@ -66,7 +66,7 @@ def completed(text: str, name: str, tree: Tree) -> Completed:
     """What `make olddefconfig` in the tree makes of it."""
     asked = parse(text, name)
     with scratch() as folder:
-        whole = Start(name, text, nothing_else=False).complete(tree, {}, folder / "objects")
+        whole = StartConfig(name, text, nothing_else=False).complete(tree, {}, folder / "objects")
         final = (folder / "objects/.config").read_text(errors="replace")
     wanted = {**asked, **dict.fromkeys(asked.off, "n")}
     return Completed(final, tuple(symbol for symbol, value in wanted.items() if whole.get(symbol, "n") != value))

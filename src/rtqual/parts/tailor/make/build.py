@@ -18,7 +18,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from rtqual.base.cache import Place, cache_dir, idle, locked
+from rtqual.base.cache import CachePlace, cache_dir, idle, locked
 from rtqual.base.errors import RunFailed
 from rtqual.base.units import format_duration
 from rtqual.engine.kernel.config import parse
@@ -52,7 +52,7 @@ _OBJECTS_OF_A_SYMBOL = 2.5  # compiled files for each symbol that is on, as seen
 
 
 @dataclass(frozen=True)
-class Built:
+class BuiltKernel:
     """A kernel in the cache."""
 
     folder: Path  # boot/ and lib/modules/RELEASE/, as in Debian's packages
@@ -123,7 +123,7 @@ def build(
     ccache: bool = True,
     jobs: int | None = None,
     kept_objects: Path | None = None,
-) -> Built:
+) -> BuiltKernel:
     """The kernel of a tree and a .config, from the cache where it was built before.
 
     `jobs`: compilers at a time, one a processor unless given. `kept_objects`: a folder of object files that stays for
@@ -199,7 +199,15 @@ def _compiler(tree: Tree) -> str:
 
 
 def _make(
-    tree: Tree, config: str, compiler: str, cached: Place, watch: Watch, kept: Path | None, *, ccache: bool, jobs: int
+    tree: Tree,
+    config: str,
+    compiler: str,
+    cached: CachePlace,
+    watch: Watch,
+    kept: Path | None,
+    *,
+    ccache: bool,
+    jobs: int,
 ) -> None:
     place = cached.path
     fresh, objects = (place.with_suffix(ending) for ending in _PASSING)
@@ -344,7 +352,7 @@ def _install(tree: Tree, objects: Path, folder: Path) -> None:
             (folder / "lib/modules" / release / link).unlink(missing_ok=True)
 
 
-def _read(place: Path, version: str) -> Built:
+def _read(place: Path, version: str) -> BuiltKernel:
     sha256, compiler, objects = (place / "built").read_text().splitlines()
     release = next((place / "boot").glob("vmlinuz-*")).name.removeprefix("vmlinuz-")
-    return Built(place, release, version, compiler, int(objects), sha256)
+    return BuiltKernel(place, release, version, compiler, int(objects), sha256)

@@ -60,7 +60,7 @@ class Proposal:
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptSymbol:
     """A symbol without use that is not proposed."""
 
     symbol: str
@@ -74,7 +74,7 @@ class Trim:
     """What a scenario's use says of a configuration."""
 
     proposals: tuple[Proposal, ...]  # largest first; no symbol goes off with two of them
-    kept: tuple[Kept, ...]
+    kept: tuple[KeptSymbol, ...]
     objects: int  # in the image
     entered: int  # of them, those with a function that was entered after boot
     functions: int  # in the image, those that run at boot only left out
@@ -83,7 +83,7 @@ class Trim:
 
 
 @dataclass(frozen=True)
-class Evidence:
+class KernelEvidence:
     """A built kernel and what was seen of it."""
 
     gates: Mapping[str, frozenset[str]]  # object -> symbols it rests on (kbuild.py)
@@ -111,14 +111,14 @@ class Evidence:
 
 def propose(
     kconfig: Kconfig,
-    evidence: Evidence,
+    evidence: KernelEvidence,
     wishes: Iterable[Wish],
     rules: Sequence[Protected] | None = None,
 ) -> Trim:
     """`kconfig` holds the values of the kernel that was watched."""
     search = _Search(kconfig, evidence, {wish.symbol: wish for wish in wishes}, rules or protected_rules())
     found: list[Proposal] = []
-    kept: list[Kept] = []
+    kept: list[KeptSymbol] = []
     gating = {name for gate in evidence.gates.values() for name in gate if name in kconfig}
     for symbol in sorted(name for name in gating if any(node.prompt for node in kconfig[name].nodes)):
         judged = search.judge(symbol)
@@ -137,7 +137,7 @@ def propose(
     )
 
 
-def _booting(evidence: Evidence) -> Iterator[tuple[str, frozenset[str]]]:
+def _booting(evidence: KernelEvidence) -> Iterator[tuple[str, frozenset[str]]]:
     """Functions that stay in memory and were entered at boot, by object."""
     for name, functions in evidence.booting.items():
         yield name, functions - evidence.code[name].init
@@ -157,14 +157,14 @@ def _without_repeated(found: Iterable[Proposal]) -> list[Proposal]:
 @dataclass
 class _Search:
     kconfig: Kconfig
-    evidence: Evidence
+    evidence: KernelEvidence
     wished: Mapping[str, Wish]
     rules: Sequence[Protected]
 
     def __post_init__(self) -> None:
         self._switches = [name for name in self.kconfig if self.kconfig.is_switch(name)]
 
-    def judge(self, symbol: str) -> Proposal | Kept | None:
+    def judge(self, symbol: str) -> Proposal | KeptSymbol | None:
         """None where it was used or brings nothing."""
         own = self.evidence.resting_on([symbol])
         if not own or any(map(self.evidence.entered, own)):
@@ -172,35 +172,35 @@ class _Search:
         size_b = self.evidence.size_b(own)
         wish = self.wished.get(symbol)
         if wish and wish.value != "n":
-            return Kept(symbol, size_b, "asked for", f"{wish.need}: {wish.reason}")
+            return KeptSymbol(symbol, size_b, "asked for", f"{wish.need}: {wish.reason}")
         if reason := self._protection(symbol, own):
-            return Kept(symbol, size_b, "protected", reason)
+            return KeptSymbol(symbol, size_b, "protected", reason)
         steering = self._steering()
         plan = steering.lower_symbol(symbol)
         if plan is None:
             holder = steering.obstacle(symbol)[-1]
             told = f"{holder} holds it on" if holder != symbol else "what the needs ask for rests on it"
-            return Kept(symbol, size_b, "held", told)
+            return KeptSymbol(symbol, size_b, "held", told)
         had = self._met()
         with self._tried(symbol, plan.changes) as (gone, come):
             lost = sorted(had - self._met())
         if symbol not in gone:
-            return Kept(symbol, size_b, "held", "the Kconfig files name no way to switch it off")
+            return KeptSymbol(symbol, size_b, "held", "the Kconfig files name no way to switch it off")
         return self._weighed(symbol, size_b, gone, come, lost)
 
     def _weighed(
         self, symbol: str, size_b: int, gone: Sequence[str], come: Sequence[str], lost: Sequence[str]
-    ) -> Proposal | Kept:
+    ) -> Proposal | KeptSymbol:
         """Look at all that goes with a symbol."""
         if lost:
-            return Kept(symbol, size_b, "held", f"without it {few(lost)} would go, which is asked for")
+            return KeptSymbol(symbol, size_b, "held", f"without it {few(lost)} would go, which is asked for")
         leaving = self.evidence.resting_on(gone)
         used = sorted(name for name in leaving if self.evidence.entered(name))
         if used:
-            return Kept(symbol, size_b, "held", f"{few(used)} would go with it, and was entered")
+            return KeptSymbol(symbol, size_b, "held", f"{few(used)} would go with it, and was entered")
         for other in gone:
             if reason := self._protection(other, self.evidence.resting_on([other])):
-                return Kept(symbol, size_b, "protected", f"{other} would go with it: {reason}")
+                return KeptSymbol(symbol, size_b, "protected", f"{other} would go with it: {reason}")
         return Proposal(
             symbol=symbol,
             menu=self.kconfig.menu(symbol),

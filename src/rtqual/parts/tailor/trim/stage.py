@@ -28,8 +28,8 @@ from rtqual.parts.tailor.headers import of_built
 from rtqual.parts.tailor.make.build import as_steps, compile_objects
 from rtqual.parts.tailor.make.kbuild import gates
 from rtqual.parts.tailor.trim.objects import objects_of
-from rtqual.parts.tailor.trim.search import Evidence, Proposal, Trim, propose
-from rtqual.parts.tailor.trim.trimmed import ACCEPTED, REFUSED, UNTRIED, Judged, Size, Trimmed, Unused
+from rtqual.parts.tailor.trim.search import KernelEvidence, Proposal, Trim, propose
+from rtqual.parts.tailor.trim.trimmed import ACCEPTED, REFUSED, UNTRIED, JudgedSymbol, Size, Trimmed, Unused
 from rtqual.parts.tailor.trim.used import entered
 from rtqual.protocols.board import Board, Command, Job, Machine
 from rtqual.protocols.board.registry import Start
@@ -169,7 +169,7 @@ class _Trimming:
         symbols = made.built.system_map.read_text()
         logs = (log.with_suffix(part).read_bytes() for part in (".boot", ".jobs"))
         booting, used = (entered(content, symbols, code) for content in logs)
-        evidence = Evidence(gates(tree.path, tree.folder, config), code, booting, used)
+        evidence = KernelEvidence(gates(tree.path, tree.folder, config), code, booting, used)
         return propose(kconfig, evidence, self._wishes(made))
 
     def _wishes(self, made: Tailored) -> list[Wish]:
@@ -208,7 +208,9 @@ class _Trimming:
             functions_entered=found.functions_entered,
             functions_at_boot=found.functions_at_boot,
             proposals=tuple(
-                Judged(**asdict(proposal), state=trial.judged[proposal.symbol][0], why=trial.judged[proposal.symbol][1])
+                JudgedSymbol(
+                    **asdict(proposal), state=trial.judged[proposal.symbol][0], why=trial.judged[proposal.symbol][1]
+                )
                 for proposal in found.proposals
             ),
             kept=tuple(Unused(**asdict(kept)) for kept in found.kept),

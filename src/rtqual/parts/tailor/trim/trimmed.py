@@ -12,7 +12,7 @@ class _Model(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
-class Judged(_Model):
+class JudgedSymbol(_Model):
     """A proposed symbol and what became of it; the other fields are those of search.Proposal."""
 
     symbol: str
@@ -57,7 +57,7 @@ class Trimmed(_Model):
     functions: int
     functions_entered: int
     functions_at_boot: int  # entered until the system was up, and not later
-    proposals: tuple[Judged, ...]
+    proposals: tuple[JudgedSymbol, ...]
     kept: tuple[Unused, ...]
     builds: int
     before: Size
