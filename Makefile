@@ -171,6 +171,7 @@ bench: packages $(VENV)/.built
 	$(BIN)/python bench/explain.py
 	$(BIN)/python bench/scale.py
 	$(BIN)/python bench/wakeup.py
+	PYTHONPATH=tests $(BIN)/python bench/lab.py
 	PYTHONPATH=tests $(BIN)/python docking/bench/decode.py
 	PYTHONPATH=tests $(BIN)/python docking/bench/camera.py
 	PYTHONPATH=tests $(BIN)/python docking/bench/pose_grid.py --flights 120 --frames 20

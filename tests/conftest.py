@@ -130,3 +130,11 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Browser]":
 
     with started(tmp_path_factory.mktemp("profile")) as browser:
         yield browser
+
+
+@pytest.fixture(scope="session")
+def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The library that checks pages for accessibility."""
+    from support.browser import axe_library
+
+    return axe_library(tmp_path_factory.mktemp("axe"))

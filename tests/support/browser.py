@@ -2,8 +2,11 @@
 """Debian's Chromium without a screen, as a reader uses it: keys, mouse, what is seen and what is read out."""
 
 import base64
+import hashlib
 import json
 import shutil
+import subprocess
+import tarfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,6 +28,11 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
     "--window-size=1200,900",
+)
+AXE = "axe-core@4.14.1"
+AXE_SHA256 = "e6b0ce02b84d892e2e33e403485e7f3d6c29e2be6df65daf44d89ba564139745"
+RUN_AXE = (
+    "axe.run().then(found => JSON.stringify(found.violations.map(one => [one.id, one.nodes.map(node => node.html)])))"
 )
 PIXELS = """
 const [chart, colour] = arguments, [r, g, b] = colour.match(/\\w\\w/g).map((two) => parseInt(two, 16));
@@ -115,6 +123,13 @@ class Browser:
         """What a screen reader was told last."""
         return str(self.run("return document.querySelector('[role=status]').textContent"))
 
+    def violations(self, axe: str) -> list[Any]:
+        """What axe-core finds in the page, by rule."""
+        self.command("Runtime.evaluate", expression=axe)  # the page's own policy would refuse a script of others
+        told = self.command("Runtime.evaluate", expression=RUN_AXE, awaitPromise=True, returnByValue=True)
+        found: list[Any] = json.loads(told["result"]["value"])
+        return found
+
     def pdf(self, path: Path) -> Path:
         path.write_bytes(base64.b64decode(self.command("Page.printToPDF", preferCSSPageSize=True)["data"]))
         return path
@@ -138,3 +153,20 @@ def started(profile: Path) -> Iterator[Browser]:
         yield Browser(driver)
     finally:
         driver.quit()
+
+
+def axe_library(folder: Path) -> str:
+    """axe-core, from npm's registry, if it is the one that was tried here."""
+    if shutil.which("npm") is None:
+        pytest.skip("THE PAGE IS NOT CHECKED FOR ACCESSIBILITY: no npm to fetch axe-core with: apt-get install npm")
+    done = subprocess.run(
+        ["npm", "pack", "--silent", AXE], cwd=folder, capture_output=True, text=True, timeout=120, check=False
+    )
+    if done.returncode:
+        pytest.skip(f"THE PAGE IS NOT CHECKED FOR ACCESSIBILITY: npm cannot fetch {AXE}: {done.stderr.strip()[-200:]}")
+    (archive,) = folder.glob("*.tgz")
+    assert hashlib.sha256(archive.read_bytes()).hexdigest() == AXE_SHA256
+    with tarfile.open(archive) as files:
+        library = files.extractfile("package/axe.min.js")
+        assert library
+        return library.read().decode()

@@ -18,6 +18,7 @@ from rtqual.engine.analysis.regression.changes import (
     Change,
     Point,
     changes,
+    courses,
     drift,
     ledger,
     shifts,
@@ -217,6 +218,30 @@ def table(often: int) -> Iterator[str]:
             step = np.log1p(by) * (time >= n // 2)
             yield _row(f"{n} versions, {by:+.0%} in the middle", often, n, step, n // 2)
         yield _row(f"{n} versions, +10 % in a line", often, n, 0.1 * time / n, None)
+
+
+def test_many_series_at_once_are_marked_as_each_is_alone() -> None:
+    rng = np.random.default_rng(1818)
+    rows = []
+    for n in range(12):
+        values = 10_000 * np.exp(rng.normal(0, 0.02, 6 + 3 * n))
+        values[len(values) // 2 :] *= 1.3 if n % 3 else 1.0
+        rows.append([Point(value, 0.97 * value, 1.03 * value) for value in values])
+    found = courses([rows[0][:3], *rows], SHARED)
+    assert found[0].changes == ()
+    for row, course in zip(rows, found[1:], strict=True):
+        now = [(one.at, one.before, one.after) for one in changes(row, SHARED) if one.gone is None]
+        assert [(one.at, one.before, one.after) for one in course.changes] == now
+        assert course.drift == drift(row, SHARED)
+    assert sum(bool(course.changes) for course in found) >= 6
+
+
+def test_a_version_that_stands_apart_alone_is_odd_and_no_change() -> None:
+    rng = np.random.default_rng(1819)
+    values = 10_000 * np.exp(rng.normal(0, 0.02, 20))
+    values[11] *= 2
+    (course,) = courses([[Point(value, 0.97 * value, 1.03 * value) for value in values]], SHARED)
+    assert (course.changes, course.odd) == ((), (11,))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from rtqual.base.words import count, under
 from rtqual.protocols.record.schema import Int64Array, Kind, Timing
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Interval:
     low: float  # -math.inf where the data give no lower end
     high: float  # math.inf where the data give no upper end
@@ -29,7 +29,7 @@ class Spread:
     needed: int = 0  # about so many runs would show it
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Conditions:
     """What must agree where groups are compared (comparable.py)."""
 
@@ -39,7 +39,7 @@ class Conditions:
     battery: str = ""  # the state of the probe's battery in an image; empty: not known
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Figure:
     """A number to show, with its unit and sample count, and an interval or the reason why there is none."""
 
@@ -143,7 +143,7 @@ class Dependence:
     samples: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Summary:
     group: Group
     timing: Timing

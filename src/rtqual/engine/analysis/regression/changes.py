@@ -36,7 +36,9 @@ BOARDS = 8  # fewer do not tell a shift of all from chance
 _WINDOW = 4  # versions on either side of a shift that is tested over boards
 _NEAR = 3  # versions within which two marks are the same
 _CLIPPED = 2.5  # standard errors from the median of _AROUND
+_ODD = 5.0  # the same, of a version that stands apart alone
 _AROUND = 5
+_AT_ONCE = 500  # series
 _MOST_DEPENDENT = 0.8  # autocorrelation
 _NORMAL = NormalDist()
 _SIDE = _NORMAL.inv_cdf(0.975)
@@ -110,11 +112,19 @@ class _Row:
         return float(_MAD * np.median(np.abs(apart - np.median(apart))) / np.sqrt(2))
 
     @cached_property
-    def clipped(self) -> FloatArray:
+    def middle(self) -> FloatArray:
         padded = np.pad(self.values, _AROUND // 2, mode="edge")
-        middle = np.median(np.lib.stride_tricks.sliding_window_view(padded, _AROUND), axis=1)
+        return np.asarray(np.median(np.lib.stride_tricks.sliding_window_view(padded, _AROUND), axis=1), np.float64)
+
+    @cached_property
+    def clipped(self) -> FloatArray:
         most = _CLIPPED * np.maximum(self.scale, self.errors)
-        return np.clip(self.values, middle - most, middle + most)
+        return np.clip(self.values, self.middle - most, self.middle + most)
+
+    def odd(self, cuts: Places) -> Places:
+        """Far from the versions around, and from those of their level."""
+        from_all = np.minimum(np.abs(self.values - self.middle), np.abs(self.values - self.levels(cuts)))
+        return tuple(int(place) for place in np.flatnonzero(from_all > _ODD * np.maximum(self.scale, self.errors)))
 
     def levels(self, cuts: Places) -> FloatArray:
         found = np.empty(len(self.values))
@@ -143,6 +153,50 @@ def drift(series: Sequence[Point], together: int = 1) -> Drift | None:
     return courses[-1][1] if courses else None
 
 
+@dataclass(frozen=True)
+class Course:
+    """A series as it now stands. `odd`: versions that stand apart alone, which is no change of level."""
+
+    changes: tuple[Change, ...] = ()
+    drift: Drift | None = None
+    odd: Places = ()
+
+
+def courses(series: Sequence[Sequence[Point]], together: int) -> list[Course]:
+    """Of many series at once: their changes, drifts and odd versions.
+
+    `since` looks back over the last CONFIRMED versions alone, which tells 'new' from 'stands', and what was gone before
+    is not among the changes. Series of fewer than LEAST points have none.
+    """
+    found = [Course() for _ in series]
+    long = [place for place, points in enumerate(series) if len(points) >= LEAST]
+    for begin in range(0, len(long), _AT_ONCE):
+        places = long[begin : begin + _AT_ONCE]
+        rows = [_row(series[place]) for place in places]
+        for place, row, (shaped, drifts) in zip(places, rows, _shapes(rows, together), strict=True):
+            found[place] = Course(shaped, drifts, row.odd(tuple(change.at for change in shaped)))
+    changed = [place for place in long if found[place].changes]
+    for place in changed:
+        points = series[place]
+        ends = range(max(LEAST, len(points) - CONFIRMED), len(points))
+        before = [shaped for shaped, _ in _shapes([_row(points[:end]) for end in ends], together)]
+        kept = ledger([*before, found[place].changes], len(points) - 1 - len(before))
+        found[place] = replace(found[place], changes=tuple(change for change in kept if change.gone is None))
+    return found
+
+
+def _row(series: Sequence[Point]) -> "_Row":
+    logs = all(point.value > 0 for point in series)
+    values, errors = (np.array([getattr(point, name) for point in series]) for name in ("value", "error"))
+    return _Row(np.log(values), errors / values, logs=True) if logs else _Row(values, errors, logs=False)
+
+
+def _shapes(rows: Sequence["_Row"], together: int) -> list[tuple[tuple[Change, ...], Drift | None]]:
+    if not rows:
+        return []
+    return [_shape(row, cuts, together) for row, cuts in zip(rows, _cut(rows, together), strict=True)]
+
+
 def ledger(found: Sequence[Sequence[Change]], first: int = LEAST - 1) -> tuple[Change, ...]:
     """Each mark once, from what was found after each version from `first` on: as it stands, or when it was gone."""
     kept: list[Change] = []
@@ -169,19 +223,21 @@ def shifts(boards: Sequence[Sequence[float | None]], together: int = 1) -> tuple
     """
     from scipy import stats  # noqa: PLC0415 - slow to load
 
-    rows = [np.array([np.nan if value is None or value <= 0 else np.log(value) for value in row]) for row in boards]
-    versions = min(map(len, rows), default=0)
+    versions = min(map(len, boards), default=0)
+    rows = np.array([[value or np.nan for value in row[:versions]] for row in boards], np.float64).reshape(-1, versions)
+    rows = np.log(np.where(rows > 0, rows, np.nan))
     allowed = ALARM / (max(1, versions - LEAST + 1) * together)
     found: list[tuple[float, Shift]] = []  # with by how much the averages differ, which neighbours' medians share
     for at in range(LONG, versions - LONG + 1):
-        sides = [(row[max(0, at - _WINDOW) : at], row[at : at + _WINDOW]) for row in rows]
-        known = [side for side in sides if min(np.isfinite(array).sum() for array in side) >= LONG]
-        apart = np.array([np.nanmedian(after) - np.nanmedian(before) for before, after in known])
+        before, after = rows[:, max(0, at - _WINDOW) : at], rows[:, at : at + _WINDOW]
+        known = np.minimum(np.isfinite(before).sum(axis=1), np.isfinite(after).sum(axis=1)) >= LONG
+        before, after = before[known], after[known]
+        apart = np.nanmedian(after, axis=1) - np.nanmedian(before, axis=1)
         if len(apart) < BOARDS or not apart.any():
             continue
         chance = float(stats.wilcoxon(apart).pvalue)
         if chance <= allowed:
-            means = np.median([np.nanmean(after) - np.nanmean(before) for before, after in known])
+            means = np.median(np.nanmean(after, axis=1) - np.nanmean(before, axis=1))
             found.append((abs(float(means)), Shift(at, float(np.exp(np.median(apart))), len(apart), chance)))
     marked: list[Shift] = []
     for _, shift in sorted(found, key=lambda pair: -pair[0]):
@@ -196,13 +252,9 @@ def _courses(
     """What is found after each version from the LEAST-th on, of the REPLAYED last ones, or after the last alone."""
     if len(series) < LEAST:
         return []
-    logs = all(point.value > 0 for point in series)
-    values, errors = (np.array([getattr(point, name) for point in series]) for name in ("value", "error"))
-    if logs:
-        values, errors = np.log(values), errors / values
+    whole = _row(series)
     ends = range(max(LEAST, len(series) - REPLAYED) if every else len(series), len(series) + 1)
-    rows = [_Row(values[:end], errors[:end], logs) for end in ends]
-    return [_shape(row, cuts, together) for row, cuts in zip(rows, _cut(rows, together), strict=True)]
+    return _shapes([_Row(whole.values[:end], whole.errors[:end], whole.logs) for end in ends], together)
 
 
 def _penalty(versions: int, together: int) -> float:
