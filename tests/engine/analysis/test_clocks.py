@@ -159,3 +159,19 @@ def test_what_rests_on_one_run_ranks_nobody() -> None:
     (verdict,) = evidence(mission(criteria=[criterion]), timed).verdicts
     assert [one.total for one in verdict.standings] == [None, None]
     assert "Not in the score: 'range' (host-timed)." in verdict.caveats
+
+
+@pytest.mark.parametrize("timing", [Timing.MODELLED, Timing.MODELLED_UNTESTED])
+def test_modelled_time_meets_no_limit_even_where_counted_instructions_may(timing: Timing) -> None:
+    """Nor is it ranked with the virtual board's."""
+    modelled = wakeups("rt", [11_000 + 100 * n for n in range(10)], board="virtual+cortex-a72", timing=timing)
+    found = evidence(mission(["rt"], requirements=[WAKE_UP], accept_virtual=True), RT + modelled)
+    by_board = {verdict.board: verdict for verdict in found.verdicts}
+    assert by_board["virtual"].fly == "rt"
+    verdict = by_board["virtual+cortex-a72"]
+    assert (verdict.ground, verdict.fly) == (Ground.EMULATED, None)
+    (gate,) = (gate for gate in verdict.standings[0].gates if gate.requirement == WAKE_UP["name"])
+    assert (gate.outcome, gate.seen) == (Outcome.INDICATIVE, Outcome.MET)
+    assert "not calibrated" in gate.reason
+    assert any("not calibrated" in caveat for caveat in verdict.caveats)
+    assert not any("accept-virtual" in caveat for caveat in verdict.caveats)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What a repeated run says of the clock."""
 
-from rtqual.protocols.record.schema import Measurement, Record, Series, Timing
+from rtqual.protocols.record.schema import MODEL, Measurement, Record, Series, Timing
 from rtqual.protocols.record.store import Store, read, settle_timing
 from support.store_records import INPUTS, record
 
@@ -54,3 +54,11 @@ def test_the_record_with_the_new_label_is_the_one_on_disk(store: Store) -> None:
 
 def test_the_hardwares_time_stays_real(store: Store) -> None:
     assert settled(store, record(timing=Timing.REAL)) == {(0, Timing.REAL)}
+
+
+def test_what_a_model_made_says_so(store: Store) -> None:
+    inputs = INPUTS.model_copy(update={"artefacts": {**INPUTS.artefacts, MODEL: "ab" * 32}})
+    assert settled(store, record(inputs=inputs)) == {(0, Timing.MODELLED_UNTESTED)}
+    again = settled(store, record(inputs=inputs, repeat=1))
+    assert again == {(0, Timing.MODELLED), (1, Timing.MODELLED)}
+    assert (0, Timing.HOST_TIMED) in settled(store, record(OTHER, inputs=inputs, repeat=1))

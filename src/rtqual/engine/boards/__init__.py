@@ -11,6 +11,7 @@ replay.py   runs that were recorded before
 remote/     a board on the network: each candidate is put on it
 process.py  programs that run for a job: their deadline, and the end of all
 machine.py  the machines that QEMU emulates
+modelled.py models of CPUs and memory that virtual boards may have
 unpacked.py a PC's kernel unpacked by the host
 saved.py    booted guests, kept in the cache
 guest.py    whether a machine is a guest of a hypervisor

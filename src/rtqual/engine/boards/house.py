@@ -2,24 +2,39 @@
 """The boards that rtqual brings, a row each."""
 
 import math
+from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from rtqual.base.architecture import AMD64, ARM64, ARMHF, Architecture
 from rtqual.engine.boards import rtos
 from rtqual.engine.boards.local import LocalBoard, processors
-from rtqual.engine.boards.machine import why_no_guest
+from rtqual.engine.boards.machine import why_no_guest, why_no_model
+from rtqual.engine.boards.modelled import Model, models
 from rtqual.engine.boards.rtos import RtosBoard
 from rtqual.protocols.board import Board, Rebuilt, Recorded
-from rtqual.protocols.board.registry import BUILT, PACKAGE, TAILOR, Clock, Kind, Program, Row, Start, Starts, leading
+from rtqual.protocols.board.registry import (
+    BUILT,
+    PACKAGE,
+    TAILOR,
+    Clock,
+    Kind,
+    Program,
+    Row,
+    Start,
+    Starts,
+    leading,
+    name_with,
+)
 from rtqual.protocols.board.system import Kernel, Rtos
 
 
-def _virtual(start: Start) -> Board:
+def _virtual(start: Start, model: Model | None = None) -> Board:
     from rtqual.engine.boards.virtual import VirtualBoard  # noqa: PLC0415 - qemu.qmp is slow to load
 
     assert isinstance(start.system, Kernel), "it was prepared"  # noqa: S101
-    return VirtualBoard(start.system, start.machine, start.scratch, used=start.used)
+    return VirtualBoard(start.system, start.machine, start.scratch, used=start.used, model=model)
 
 
 def _rtos(start: Start) -> Board:
@@ -34,10 +49,10 @@ def _replay(start: Start) -> Board:
     return ReplayBoard(start.named, start.machine.cpus, of=leading()[0], held=start.held)
 
 
-def _rebuilt(run: Recorded, architecture: Architecture) -> Rebuilt:
+def _rebuilt(run: Recorded, architecture: Architecture, model: Model | None = None) -> Rebuilt:
     from rtqual.engine.boards.virtual import rebuilt  # noqa: PLC0415
 
-    return rebuilt(run, architecture)
+    return rebuilt(run, architecture, model)
 
 
 def _emulated_s(_: float, busy_s: float, cpus: int) -> float:
@@ -61,22 +76,44 @@ def _of_kernels(
     )  # fmt: skip
 
 
-BOARDS = (
+_MODELLED_TIMES = 2.0  # what a model costs of the host's time, and once for each CPU
+
+
+def _modelled(row: Row) -> Iterator[Row]:
+    """The board with each model's memory, which a plan names; no candidate comes there by itself."""
+    assert row.architecture, "it runs kernels"  # noqa: S101
+    for model in models().values():
+        yield replace(
+            row, name=name_with(row.name, model.name), runs=(), open=partial(_virtual, model=model),
+            wall_s=lambda board_s, busy_s, cpus: _emulated_s(board_s, _MODELLED_TIMES * cpus * busy_s, cpus),
+            leads=False, modelled=model.name, programs=(), why_not=lambda _: why_no_model(row.architecture),
+            rebuilt=partial(_rebuilt, architecture=row.architecture, model=model),
+        )  # fmt: skip
+
+
+_EMULATED = (
     _of_kernels(
-        "virtual", AMD64,
+        "virtual",
+        AMD64,
         Program("setpriv", "util-linux", "virtual board", demo=True),
         Program("cpio", "cpio", "virtual board: guest image", demo=True),
         Program("depmod", "kmod", "virtual board: guest image", demo=True),
         Program("mke2fs", "e2fsprogs", "virtual board: disks", demo=True),
-        lacks=("spi", "gpio"), leads=True,
+        lacks=("spi", "gpio"),
+        leads=True,
     ),
     _of_kernels("virtual-arm64", ARM64, lacks=("i2c", "spi")),
     _of_kernels(
-        "virtual-arm", ARMHF,
+        "virtual-arm",
+        ARMHF,
         Program("qemu-system-arm", "qemu-system-arm", "virtual ARM board"),
         Program("arm-linux-gnueabihf-gcc", "gcc-arm-linux-gnueabihf", "virtual ARM board: our programs in its guests"),
         lacks=("i2c", "spi"),
     ),
+)
+BOARDS = (
+    *_EMULATED,
+    *(modelled for row in _EMULATED for modelled in _modelled(row)),
     Row(
         "virtual-arm",
         (

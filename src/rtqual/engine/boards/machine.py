@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The machines that the virtual board emulates: a PC, and QEMU's ARM board `virt`."""
 
+import platform
 import re
 import shutil
 import subprocess
@@ -15,7 +16,7 @@ from rtqual.engine.initramfs.contents import guest_file
 from rtqual.protocols.board import Machine
 
 # An instruction takes 2 ns, and idle time is skipped; nothing of the host's clock takes part.
-_CLOCK = ("-accel", "tcg", "-icount", "shift=1,sleep=off", "-seed", "1", "-rtc", "base=2026-01-01,clock=vm")
+_NS_AN_INSTRUCTION = 2
 _OF_GUESTS = ("rtqual-agent", "rtqual-probe")
 _BARE = ("-nodefaults", "-display", "none")
 # QEMU resets the machine when the watchdog ends. While it does so no CPU runs, and the instruction clock would go to
@@ -46,10 +47,12 @@ class Emulator:
     kept: tuple[str, ...] = ()  # parameters of the kernel on a machine that is reset: memory that outlives it
     elf: tuple[str, int] = ("", 0)  # of programs that it starts without a kernel: their machine and bits, as ELF says
 
-    def options(self, machine: Machine) -> list[str]:
-        """What decides the guest's time; no file names."""
+    def options(self, machine: Machine, ns_an_instruction: int = _NS_AN_INSTRUCTION) -> list[str]:
+        """What decides the guest's time; no file names. An instruction takes a power of two of ns."""
+        shift = ns_an_instruction.bit_length() - 1
         return [
-            *self.model, *_CLOCK, "-cpu", self.cpu,
+            *self.model, *("-accel", "tcg", "-icount", f"shift={shift},sleep=off", "-seed", "1"),
+            *("-rtc", "base=2026-01-01,clock=vm", "-cpu", self.cpu),
             *("-m", f"{machine.memory_mib}M", "-smp", str(machine.cpus)), *_BARE,
             *(_RESETS if machine.resets else ("-no-reboot",)), *self.devices,
         ]  # fmt: skip
@@ -78,6 +81,8 @@ def plugin(name: str, version: str) -> Path:
         raise RunFailed(f"QEMU {version} takes no plugin of rtqual's: install 9.1 or newer, or 8.2 or older")
     return guest_file(f"{name}{'' if number < (9, 0) else '-3'}.so")
 
+
+_MODELLED_BY = "7.2."  # target/observers/memory.c reads what QEMU keeps for itself
 
 _QUIET = ("quiet", "nokaslr", "norandmaps", "panic=-1")
 PC = Emulator(
@@ -133,6 +138,16 @@ def why_no_guest(architecture: Architecture) -> str:
     except RunFailed as error:
         return str(error)
     return ""
+
+
+@cache
+def why_no_model(architecture: Architecture) -> str:
+    """What this machine lacks of a guest whose memory is modelled; empty where nothing."""
+    if why := why_no_guest(architecture):
+        return why
+    version = emulator_for(architecture).version()
+    known = version.startswith(_MODELLED_BY) and platform.machine() == "x86_64"
+    return "" if known else f"only QEMU {_MODELLED_BY} on x86-64 is known to the models of memory, this is {version}"
 
 
 def _missing(qemu: str, package: str) -> str:

@@ -26,8 +26,9 @@ from rtqual.base.disk import blank_disk
 from rtqual.base.errors import RunFailed, SystemDied, naming
 from rtqual.base.scratch import scratch
 from rtqual.base.sparse import copy_sparse
-from rtqual.engine.boards import jobs
+from rtqual.engine.boards import jobs, modelled
 from rtqual.engine.boards.machine import Emulator, emulator_for
+from rtqual.engine.boards.modelled import Model
 from rtqual.engine.boards.monitor import (
     Steps,
     drive,
@@ -45,11 +46,11 @@ from rtqual.engine.boards.saved import Saved, saved
 from rtqual.engine.boards.unpacked import unpacked
 from rtqual.protocols.board import Board, Job, Machine, Outcome, Rebuilt, Recorded, jobscript
 from rtqual.protocols.board.system import Kernel
-from rtqual.protocols.record.schema import digest
+from rtqual.protocols.record.schema import MODEL, digest
 
 UNPACKED = "unpacked kernel"  # the artefact, where QEMU starts what was in the kernel's file
 SCENE = "scene"  # the artefact, where the board makes the camera's live frames (docking/camera/observer/scene.c)
-_SCENE_PLUGIN = "rtqual-scene"
+_CLOCK_PLUGIN, _MEMORY_PLUGIN, _SCENE_PLUGIN = "rtqual-clock", "rtqual-memory", "rtqual-scene"
 _BOOT_TIMEOUT_S = 300.0
 _NO_ROOM_B = 2**16  # QEMU drops what it cannot write, and says nothing
 # Every second run begins so much later: if its figures are others, the guest was not at rest, whatever its wait told
@@ -71,7 +72,8 @@ class VirtualBoard(Board):
     `scratch` keeps the jobs; an outcome's command runs in the folder above it. `used`: where the code that the kernel
     runs is noted, of the boot in USED.boot and of the jobs in USED.jobs (used.c). `watch`: another plugin's
     options, for the jobs alone; it must leave the guest as it is (watch.c). `emulator`: another than that of the
-    kernel's architecture. `guests`: where the booted guest is kept, in place of rtqual's cache.
+    kernel's architecture. `guests`: where the booted guest is kept, in place of rtqual's cache. `model`: whose CPUs and
+    memory the jobs' time is that of, from the agent's mark on.
     """
 
     instruction_clock = True
@@ -86,7 +88,9 @@ class VirtualBoard(Board):
         watch: Sequence[str] = (),
         emulator: Emulator | None = None,
         guests: Path | None = None,
+        model: Model | None = None,
     ) -> None:
+        self._model = model
         self._used = used
         self._watch = watch
         self._emulator = emulator or emulator_for(kernel.architecture)
@@ -107,16 +111,29 @@ class VirtualBoard(Board):
         return self.kernel.config
 
     def artefacts(self) -> dict[str, str]:
+        if not self._model:
+            return self._of_boot
+        plugin = _sha256(self._emulator.plugin(_MEMORY_PLUGIN))
+        return {**self._of_boot, MODEL: self._model.sha256, modelled.PLUGIN: plugin}
+
+    @property
+    def _of_boot(self) -> dict[str, str]:
+        """What decides how the guest comes out; no model takes part before the mark."""
         return {
             "kernel": _sha256(self.kernel.image),
             "initramfs": _sha256(self._initramfs),
             "qemu": self._emulator.version(),
-            "machine": shlex.join(self._emulator.options(self.machine)),
-            "clock": _sha256(self._emulator.plugin("rtqual-clock")),
+            "machine": shlex.join(self._options),
+            "clock": _sha256(self._emulator.plugin(_CLOCK_PLUGIN)),
             "kernel parameters": self._append(),
             **({UNPACKED: _sha256(self._image)} if self._image != self.kernel.image else {}),
             **({SCENE: _sha256(self._emulator.plugin(_SCENE_PLUGIN))} if self.machine.scene else {}),
         }
+
+    @property
+    def _options(self) -> list[str]:
+        ns = {"ns_an_instruction": modelled.NS_AN_INSTRUCTION} if self._model else {}
+        return self._emulator.options(self.machine, **ns)
 
     @cached_property
     def _image(self) -> Path:
@@ -136,6 +153,7 @@ class VirtualBoard(Board):
             console = self._console(folder)
             frame = (folder / "result").read_bytes()
             seen = {jobs.LOG: (folder / jobs.LOG).read_text(errors="replace")} if spec else {}
+            facts = {**facts, **self._modelled_facts(folder / modelled.LOG)}
             full = f"; {folder.parent} is full: make room" if shutil.disk_usage(folder).free < _NO_ROOM_B else ""
         try:
             files = jobscript.unpack(frame, self.where)
@@ -151,6 +169,9 @@ class VirtualBoard(Board):
             command=self.by_hand(job, seed),
         )
         return replace(outcome, files={**outcome.files, **seen})
+
+    def _modelled_facts(self, log: Path) -> dict[str, str]:
+        return self._model.facts(log.read_text()) if self._model and log.exists() else {}
 
     def left_standing(self, job: Job, seed: int, after_s: float, look: Callable[[QMPClient], Awaitable[None]]) -> str:
         """Let `look` ask the monitor of a run that hangs, once it has taken so much, end it, and return its console.
@@ -221,7 +242,7 @@ class VirtualBoard(Board):
         disks = [blank_disk(name, _DISK_BYTES).stat() for name in _DISKS] if self.machine.disks else []
         made = [[disk.st_ino, disk.st_mtime_ns] for disk in disks]  # a disk made anew is another
         devices = [*self._emulator.ports("", ""), *(self._disk_options() if disks else [])]
-        return digest([_LAYOUT, self.artefacts(), devices, made])[:32]
+        return digest([_LAYOUT, self._of_boot, devices, made])[:32]
 
     def _boot(self, folder: Path) -> None:
         """Boot to the point where init pauses, and save the guest there."""
@@ -266,16 +287,15 @@ class VirtualBoard(Board):
             options += ["-device", f"{device},drive={name}"]
         return options
 
-    def _command(self, folder: Path, job: Path, *, saving: bool = False) -> tuple[str, ...]:
+    def _command(self, folder: Path, job: Path, *, saving: bool = False, restored: bool = False) -> tuple[str, ...]:
         """The uninterrupted run of a job: results in `folder`/result, console in `folder`/console.
 
-        `saving` holds the guest where init asks to be paused.
+        `saving` holds the guest where init asks to be paused; `restored` begins there.
         """
-        clock = f"file={option(self._emulator.plugin('rtqual-clock'))}{',pause=on' if saving else ''}"
         return (
             self._emulator.qemu,
-            *self._emulator.options(self.machine),
-            *("-plugin", clock),
+            *self._options,
+            *("-plugin", self._clock(folder, saving=saving, restored=restored)),
             *(("-plugin", f"file={option(self._emulator.plugin(_SCENE_PLUGIN))}") if self.machine.scene else ()),
             *self._noting(saving=saving),
             *self._emulator.ports(str(folder / "console"), str(folder / "result")),
@@ -284,6 +304,15 @@ class VirtualBoard(Board):
             *(self._disk_options() if self.machine.disks else []),
             *("-action", "panic=none"),
         )
+
+    def _clock(self, folder: Path, *, saving: bool, restored: bool) -> str:
+        """The plugin that keeps the clock; that of a model does so too, until the mark."""
+        if saving or not self._model:
+            return f"file={option(self._emulator.plugin(_CLOCK_PLUGIN))}{',pause=on' if saving else ''}"
+        said = {**self._model.told, "ram_mib": self.machine.memory_mib, "from": "start" if restored else "mark"}
+        told = "".join(f",{key}={value}" for key, value in said.items())
+        log = option(folder / modelled.LOG)
+        return f"file={option(self._emulator.plugin(_MEMORY_PLUGIN))}{told},log={log}"
 
     def _noting(self, *, saving: bool) -> tuple[str, ...]:
         """A second plugin, which changes nothing of the guest's time."""
@@ -311,7 +340,11 @@ class VirtualBoard(Board):
         """Run QEMU to its end under a deadline; `files`: descriptors that it takes over."""
         ours, theirs = socket.socketpair()
         with ours, theirs:
-            command = [*self._command(folder, job, saving=saving), *extra, *monitor_options(theirs.fileno())]
+            command = [
+                *self._command(folder, job, saving=saving, restored=not saving),
+                *extra,
+                *monitor_options(theirs.fileno()),
+            ]
             how = {"pass_fds": (theirs.fileno(), *files)}
             with (folder / "stderr").open("w+") as told, emulator(command, stdout=told, stderr=told, **how) as process:
                 theirs.close()
@@ -330,19 +363,21 @@ class VirtualBoard(Board):
                     ) from None
 
 
-def again(run: Recorded, architecture: Architecture, *, watch: Sequence[str] = ()) -> VirtualBoard:
+def again(
+    run: Recorded, architecture: Architecture, *, watch: Sequence[str] = (), model: Model | None = None
+) -> VirtualBoard:
     """The board of a recorded job. Raises BadInput where a part is not here."""
     image, initramfs = (part(kind, run.artefacts, run.named) for kind in ("kernel", "initramfs"))
     own = " ".join(emulator_for(architecture).parameters)
     boot = tuple(run.artefacts.get("kernel parameters", "").removeprefix(own).split())
     kernel = Kernel("", image, initramfs, initramfs, boot, "", "", "", "", 0, 0, architecture)
     machine = replace(run.machine, whole_boot=UNPACKED not in run.artefacts, scene=SCENE in run.artefacts)
-    return VirtualBoard(kernel, machine, run.folder / "scratch", watch=watch)
+    return VirtualBoard(kernel, machine, run.folder / "scratch", watch=watch, model=model)
 
 
-def rebuilt(run: Recorded, architecture: Architecture) -> Rebuilt:
+def rebuilt(run: Recorded, architecture: Architecture, model: Model | None = None) -> Rebuilt:
     """The uninterrupted run of a recorded job. Raises BadInput where a part is not here."""
-    board = again(run, architecture)
+    board = again(run, architecture, model=model)
     return Rebuilt(board.artefacts(), board.by_hand(run.job, run.seed))
 
 

@@ -83,7 +83,7 @@ def why_not_cell(cell: Cell, needs: Sequence[Need]) -> str:
         absent = [name for name in wanted if name not in held]
         return f'root = "{cell.candidate.root}" has no {absent[0]}' if absent else ""
     if not cell.place.here and not cell.place.switched:
-        return ""
+        return cell.place.why_not(cell.candidate.named) if cell.place.modelled else ""
     job = cell.job()
     given = job.folder == "memory" or (cell.place.here and job.folder == "root") or job.folder in cell.place.disks
     if cell.place.switched and not given:

@@ -28,12 +28,13 @@ from rtqual.engine.campaign.looks import Looks
 from rtqual.engine.campaign.lost import Lost, all_in, begun, ended, lost_in
 from rtqual.engine.campaign.plan import plan
 from rtqual.engine.campaign.prepared import Prepared
-from rtqual.engine.campaign.provenance import kernel_complaints, missing_cpus, provenance, replayed
+from rtqual.engine.campaign.provenance import kernel_complaints, missing_cpus, provenance, replayed, spared_memory
 from rtqual.engine.campaign.stated import Before, before, is_of, why_waits
 from rtqual.engine.candidates.printed import systems
 from rtqual.engine.mission import Mission
 from rtqual.protocols.board import Board, Job, Machine, Outcome
 from rtqual.protocols.board.registry import Row, all_boards
+from rtqual.protocols.load.own import load_of
 from rtqual.protocols.part import keyed
 from rtqual.protocols.record.schema import Inputs, Manifest, Record, Timing, digest
 from rtqual.protocols.record.store import Store, make, read, settle_timing
@@ -348,10 +349,12 @@ class Campaign:
         measurement = cell.instrument.read(cell.parameters, outcome, cpus=cell.cpus)
         complaints = kernel_complaints(outcome.console, resets=cell.instrument.resets)
         problems = (*measurement.problems, *outcome.problems, *complaints, *missing_cpus(outcome.facts, cell.cpus))
+        problems = (*problems, *spared_memory(outcome.facts, load_of(cell.load, cell.shape)))
         if cell.repeat and job.watched:
             problems = (*problems, *_disturbed(board, job, cell, outcome))
         measurement = replace(measurement, problems=problems)
-        timing = Timing.UNTESTED if cell.place.repeats else Timing.REAL
+        untested = Timing.MODELLED_UNTESTED if cell.place.modelled else Timing.UNTESTED
+        timing = untested if cell.place.repeats else Timing.REAL
         made = provenance(cell, outcome, started, self.mission.sha256)
         self.store.write(make(inputs, measurement, made, timing=timing, repeat=cell.repeat))
 

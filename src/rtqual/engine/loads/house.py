@@ -55,6 +55,7 @@ LOADS = (
         title="Memory bandwidth on every CPU (stress-ng stream)",
         background=stress_ng(*_STREAM),
         programs=("stress-ng",),
+        memory=True,
     ),
     Load(
         name="stress-io",

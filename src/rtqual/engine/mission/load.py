@@ -277,10 +277,20 @@ def _plan_problems(mission: Mission) -> Iterator[Problem]:
                     yield Problem((*path, "candidates", i), message)
             yield from _program_problems(mission, plan)
             yield from problems_of_plan(mission.boards, plan.boards, mission.candidates_of(plan), path)
+            yield from _model_problems(mission, plan, path)
             for candidate in mission.candidates_of(plan):
                 for place in mission.places_of(plan, candidate):
                     yield from _problems_of_board(candidate, place, plan, path)
                     yield from _changes_of_machine(mission, candidate, plan) if place.here else ()
+
+
+def _model_problems(mission: Mission, plan: Plan, path: KeyPath) -> Iterator[Problem]:
+    for candidate in mission.candidates_of(plan) if plan.models else ():
+        if not mission.places_of(plan, candidate):
+            message = (
+                f"{candidate.name} is no kernel on a virtual board, which alone have models; name candidates that are"
+            )
+            yield Problem((*path, "models"), message)
 
 
 def _program_problems(mission: Mission, plan: Plan) -> Iterator[Problem]:

@@ -28,6 +28,7 @@ from rtqual.engine.mission.values import (
     Limit,
     LoadName,
     Margin,
+    ModelName,
     NonEmpty,
     ParameterTables,
     Quantity,
@@ -37,7 +38,7 @@ from rtqual.engine.mission.values import (
 )
 from rtqual.engine.mission.verify import Verify
 from rtqual.protocols import part
-from rtqual.protocols.board.registry import Row
+from rtqual.protocols.board.registry import Row, modelled
 from rtqual.protocols.instrument import Instrument
 from rtqual.protocols.instrument.registry import all_instruments
 
@@ -200,6 +201,8 @@ class Plan(Table):
     """Names of candidates; all of the mission's that can run when left out."""
     boards: Annotated[tuple[Slug, ...], NonEmpty, Distinct] = ()
     """Names of boards to run on, those of a model share the runs; where each candidate says by itself when left out."""
+    models: Annotated[tuple[ModelName, ...], NonEmpty, Distinct] = ()
+    """Models whose memory the virtual boards of the candidates have, a board of its own each (docs/memory.md)."""
     instruments: Annotated[tuple[InstrumentName, ...], NonEmpty, Distinct]
     """What measures."""
     loads: Annotated[tuple[LoadName, ...], NonEmpty, Distinct] = ("none",)
@@ -217,6 +220,8 @@ class Plan(Table):
     def _fitting_most(self) -> Self:
         if self.most_runs is not None and self.runs != AUTO:
             raise At("most_runs", f'needs runs = "{AUTO}" beside it')
+        if self.models and self.boards:
+            raise At("models", "stands beside boards; write a plan for each, models are of virtual boards")
         return self
 
     @property
@@ -332,6 +337,8 @@ class Mission(Table):
         """The boards that a plan runs a candidate on."""
         if plan.boards:
             return tuple(board.place for board in self.boards if board.name in plan.boards)
+        if plan.models:
+            return modelled(candidate.place, plan.models) if candidate.place else ()
         return (candidate.place,) if candidate.place else ()
 
     def cells_of(self, plan: Plan) -> Iterator[PlannedCell]:

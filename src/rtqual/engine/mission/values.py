@@ -24,6 +24,7 @@ from pydantic_core import CoreSchema, PydanticKnownError
 from pydantic_core.core_schema import with_info_after_validator_function
 
 from rtqual.base.units import DURATIONS_NS, SIZES_B, parse_duration_ns, parse_size_b
+from rtqual.engine.boards.modelled import models
 from rtqual.engine.mission.explain import shown, suggest
 from rtqual.protocols.instrument.registry import all_instruments
 from rtqual.protocols.load.registry import all_loads
@@ -174,6 +175,7 @@ BootParameter = Annotated[
 ]
 InstrumentName = Annotated[str, Known(all_instruments, "instrument", "^program-[a-z0-9]")]
 LoadName = Annotated[str, Known(all_loads, "load")]
+ModelName = Annotated[str, Known(models, "model")]
 PublishedSystem = Annotated[
     str,
     AfterValidator(_published),

@@ -112,12 +112,22 @@ def _print_plan(campaign: "Campaign", *, as_json: bool) -> None:
     groups: dict[Group, list[Cell]] = {}
     for cell in campaign.cells:
         groups.setdefault(cell.group, []).append(cell)
-    table = Table("candidate", "instrument", "load", "CPUs", "runs", "done", "s a run", box=box.SIMPLE)
+    twice = len({(group.candidate, group.instrument, group.load, group.cpus) for group in groups}) < len(groups)
+    boards = ("board",) if twice else ()
+    table = Table("candidate", *boards, "instrument", "load", "CPUs", "runs", "done", "s a run", box=box.SIMPLE)
     for group, cells in groups.items():
         done = sum(cell not in left for cell in cells)
         first = sum(cell in least for cell in cells)
         runs = f"{first} to {len(cells)}" if first < len(cells) else len(cells)
-        row = (group.candidate, group.instrument, group.load, group.cpus, runs, done)
+        row = (
+            group.candidate,
+            *((group.board,) if twice else ()),
+            group.instrument,
+            group.load,
+            group.cpus,
+            runs,
+            done,
+        )
         table.add_row(*map(str, row), f"{cells[0].estimate_s:.1f}")
     STDOUT.print(table)
     told = [*later, *foreseen.lines(campaign.scale)]

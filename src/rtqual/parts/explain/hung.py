@@ -73,7 +73,7 @@ def stands(path: Path, tell: Callable[[str], None] = lambda _: None, *, after_s:
     if lost.inputs is None:
         raise BadInput(f"{path}: was noted by an older rtqual, which did not say what it ran: run its campaign again")
     row = row_of(lost.inputs.board, lost.inputs.artefacts)
-    if row is None or row.rebuilt is None or not row.linux:
+    if row is None or row.rebuilt is None or not row.linux or row.modelled:
         raise BadInput(
             f"{path}: a run on the {lost.inputs.board} board; Linux on a virtual board alone can be looked at"
         )

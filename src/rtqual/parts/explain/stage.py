@@ -134,6 +134,11 @@ def require(path: Path, record: Record) -> Measured:
             f"{path}: measured on the {inputs.board} board; only runs of the virtual boards can be had again and "
             f"watched: elsewhere plan the instrument timerlat-late (docs/explain.md)"
         )
+    if row.modelled:
+        raise BadInput(
+            f"{path}: measured on the {inputs.board} board, whose time has stalls in it that cannot be told apart yet: "
+            f"explain a run of the {inputs.board.partition('+')[0]} board"
+        )
     kernel = record.manifest.provenance.kernel
     if not row.linux and kernel and not kernel.startswith(processor_of(None).name):
         raise BadInput(f"{path}: a run of {kernel}; of RTOS images FreeRTOS's alone can be watched")

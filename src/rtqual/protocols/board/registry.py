@@ -6,7 +6,7 @@ is, and that kind and its processor choose the row. A board with candidates of a
 with it the key.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -87,6 +87,7 @@ class Row:
     disks: tuple[str, ...] = ()  # that its table names: "root", "usb"
     switched: bool = False  # one machine that each candidate is put on, which takes minutes
     leads: bool = False  # reports begin with it; others follow by name
+    modelled: str = ""  # the model whose memory its time is that of, in place of counted instructions
     linux: bool = True  # runs Linux programs, not the probe alone
     lacks: tuple[str, ...] = ()  # needs of a mission for which the emulated machine has no controller
     cpus: Callable[[], int] | None = None  # how many it has, where no plan may say so, and why:
@@ -139,6 +140,22 @@ def row_of(board: str, artefacts: Mapping[str, str] | None = None) -> Row | None
     """The board that records name; None of one that rtqual does not run itself. `artefacts`: where two share a name."""
     named = [row for row in all_boards() if row.name == board]
     return next((row for row in named if row.starts in (artefacts or {})), named[0] if named else None)
+
+
+def modelled(row: Row, models: Iterable[str]) -> tuple[Row, ...]:
+    """Return a board with the memory of models, each a board of its own; none where it has no such."""
+    wanted = {name_with(row.name, model) for model in models}
+    return tuple(other for other in all_boards() if other.name in wanted and row.linux)
+
+
+def is_modelled(board: str) -> bool:
+    """Whether a board has the memory of a model."""
+    return any(row.modelled for row in all_boards() if row.name == board)
+
+
+def name_with(board: str, model: str) -> str:
+    """Return the name of a board with the memory of a model."""
+    return f"{board}+{model}"
 
 
 def order(board: str) -> tuple[int, str]:

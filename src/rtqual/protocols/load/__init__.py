@@ -34,6 +34,7 @@ class Load:
     modules: tuple[str, ...] = ()  # kernel modules it needs
     shape: type[Shape] = Shape
     shaped: Callable[[Any], tuple[Command, ...]] | None = None  # the background in another shape
+    memory: bool = False  # it is meant to keep DRAM busy
     local: bool = True  # False: needs a guest (it would reconfigure this machine)
 
     def commands(self, shape: Shape | None) -> tuple[Command, ...]:

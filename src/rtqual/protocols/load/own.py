@@ -11,6 +11,7 @@ from rtqual.protocols.load import Load, Shape
 from rtqual.protocols.load.registry import all_loads
 
 _MOST = 64  # words of a command
+_ON_MEMORY = {"--stream", "--vm", "--memcpy", "--memrate"}  # stress-ng's that go through more than caches hold
 
 
 def stress_ng(*arguments: str, fifo: int = 0) -> tuple[Command, ...]:
@@ -63,4 +64,5 @@ def load_of(name: str, shape: Shape | None) -> Load:
     if name in all_loads() or not isinstance(shape, OwnLoad):
         return all_loads()[name]
     what = shape.title or (f"the program {shape.program}" if shape.program else "a command of the mission's own")
-    return Load(name=name, title=what, background=shape.background, programs=("stress-ng",) if shape.stress_ng else ())
+    programs = ("stress-ng",) if shape.stress_ng else ()
+    return Load(name, what, shape.background, programs=programs, memory=bool(_ON_MEMORY & {*shape.stress_ng}))

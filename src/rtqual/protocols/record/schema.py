@@ -38,8 +38,24 @@ class Timing(StrEnum):
 
     INSTRUCTIONS = "instructions"  # instruction clock, and a second run gave the same samples
     UNTESTED = "instructions, untested"  # instruction clock, not yet run a second time
+    MODELLED = "modelled"  # that clock moved on by a model of memory (docs/memory.md), and the same of a second run
+    MODELLED_UNTESTED = "modelled, untested"
     HOST_TIMED = "host-timed"  # a second run gave other samples, or something in it waits for the host
     REAL = "real"  # the hardware's own time
+
+    @property
+    def counted(self) -> bool:
+        """Whether executed instructions and nothing else made it."""
+        return self in (Timing.INSTRUCTIONS, Timing.UNTESTED)
+
+    @property
+    def modelled(self) -> bool:
+        return self in (Timing.MODELLED, Timing.MODELLED_UNTESTED)
+
+    @property
+    def repeats(self) -> bool:
+        """Whether a second run gave the same samples."""
+        return self in (Timing.INSTRUCTIONS, Timing.MODELLED)
 
 
 class _Model(BaseModel):
@@ -184,6 +200,9 @@ class Inputs(_Model):
         """What runs of one measurement have in common: all but the seed and the boot that a run began from."""
         artefacts = {name: unvaried(text) for name, text in self.artefacts.items()}
         return digest([self.parameters, artefacts])
+
+
+MODEL = "memory model"  # the artefact of a run whose time is modelled
 
 
 class LatePart(_Model):

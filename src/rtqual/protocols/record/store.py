@@ -28,6 +28,7 @@ from rtqual.protocols.record.files import file_digest
 from rtqual.protocols.record.parquet import RAW, SAMPLES, read_samples, row_count, write_samples
 from rtqual.protocols.record.schema import (
     CHUNK,
+    MODEL,
     SCHEMA_VERSION,
     SEALED,
     Inputs,
@@ -231,13 +232,16 @@ def settle_timing(store: Store, records: Sequence[Record], *, fixed: Collection[
 def _timing(members: Iterable[Record]) -> Timing:
     """Of runs with the same inputs: did they give the same samples?"""
     by_key: dict[str, set[str]] = {}
-    tested = False
+    tested = modelled = False
     for record in members:
+        modelled |= MODEL in record.inputs.artefacts
         hashes = by_key.setdefault(record.inputs.key(), set())
         hashes.add(record.manifest.hash)
         tested |= record.manifest.repeat > 0
     if any(len(hashes) > 1 for hashes in by_key.values()):
         return Timing.HOST_TIMED
+    if modelled:
+        return Timing.MODELLED if tested else Timing.MODELLED_UNTESTED
     return Timing.INSTRUCTIONS if tested else Timing.UNTESTED
 
 

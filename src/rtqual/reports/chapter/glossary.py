@@ -20,6 +20,8 @@ TERMS = {
     "look": "Where runs are not fixed in number: when the campaign asks whether it is decided, and stops if it is.",
     "median run max": "The median over the runs of the largest sample of each. Candidates are compared by it: the "
     "largest of all samples only grows with more runs.",
+    "modelled \u25c8": "Time of an emulated board whose instructions take what a model says, and stall for its caches "
+    "and memory. It repeats to the last digit. No board was measured for it.",
     "need": "What a kernel must be able to do, read from its configuration.",
     "p50, p95, p99, p99.9": "The value that 50, 95, 99 or 99.9 % of the samples do not exceed.",
     "PREEMPT_RT": "Linux whose interrupt handlers and locks give way to a real-time thread.",

@@ -68,6 +68,8 @@ def method(material: Material) -> Iterator[Block]:
 _AGAIN = {
     Timing.INSTRUCTIONS: "same samples",
     Timing.UNTESTED: "none",
+    Timing.MODELLED: "same samples",
+    Timing.MODELLED_UNTESTED: "none",
     Timing.HOST_TIMED: "other samples",
     Timing.REAL: "-",
 }

@@ -14,12 +14,20 @@ __all__ = ["clean", "duration", "load_text", "number", "quantity", "step"]  # no
 
 _MOST_VALUES = _MOST_NAMES = 3
 VIRTUAL = "◇"
+MODELLED = "◈"
 HOST = "†"
-TIMING_MARK = {Timing.INSTRUCTIONS: VIRTUAL, Timing.UNTESTED: VIRTUAL, Timing.HOST_TIMED: HOST, Timing.REAL: ""}
+TIMING_MARK = {
+    Timing.INSTRUCTIONS: VIRTUAL, Timing.UNTESTED: VIRTUAL, Timing.MODELLED: MODELLED,
+    Timing.MODELLED_UNTESTED: MODELLED, Timing.HOST_TIMED: HOST, Timing.REAL: "",
+}  # fmt: skip
 TIMING_NOTE = {
     VIRTUAL: (
         "Counts executed instructions, not caches or memory contention: ranks kernels, "
         "is no absolute latency for flight."
+    ),
+    MODELLED: (
+        "Modelled: executed instructions and the stalls of a model of caches and memory that was not calibrated on any "
+        "board; tells what memory adds and to whom, is no latency of a real board."
     ),
     HOST: (
         "Host-timed: the same run again gave other samples, or something in it waited for the host; "

@@ -11,6 +11,7 @@ from rtqual.engine.analysis.figure.lost import Losses, by_group, losses, with_re
 from rtqual.engine.analysis.figure.model import Figure, Group, LeftOut, LostRun, Summary
 from rtqual.engine.analysis.figure.summary import Measured, measure
 from rtqual.engine.mission import PUBLISHED, Mission, PlannedCell
+from rtqual.protocols.board.registry import is_modelled
 from rtqual.protocols.record.schema import Record
 
 Plan = Mapping[PlannedCell, int]  # runs that a mission plans
@@ -191,7 +192,7 @@ def by_board(
             looks={group: looks_of(group, looks) for group in groups if group.board == board},
             lost={group: runs for group, runs in by_group(every).items() if group.board == board},
             left_out=tuple(out for out in left_out if out.group.board == board),
-            accept_virtual=mission.mission.accept_virtual,
+            accept_virtual=mission.mission.accept_virtual and not is_modelled(board),
         )
         for board in sorted({board for board, name in present if name in names}, reverse=True)
     ]

@@ -19,7 +19,7 @@ from math import comb
 import numpy as np
 
 from rtqual.base.units import format_value
-from rtqual.protocols.record.schema import LATER_S, RESET, WAITED_NS, Record, Series, Timing
+from rtqual.protocols.record.schema import LATER_S, RESET, WAITED_NS, Record, Series
 
 HALF_MORE, TENTH_MORE = 1.5, 1.1
 CHANCE = 0.005
@@ -108,7 +108,7 @@ def _more(value: float, other: float, times: float) -> bool:
 
 def _within(records: Sequence[Record], name: str) -> str:
     """Of runs on the emulator's clock whose samples' order is known."""
-    counted = [record for record in records if record.manifest.timing in (Timing.INSTRUCTIONS, Timing.UNTESTED)]
+    counted = [record for record in records if record.manifest.timing.counted or record.manifest.timing.modelled]
     thirds = [pair for record in counted for series in _of(record, name) if (pair := _thirds(series))]
     if not thirds or 0.5 ** len(thirds) > CHANCE or not all(_more(first, last, TENTH_MORE) for first, last in thirds):
         return ""

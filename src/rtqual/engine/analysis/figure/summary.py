@@ -29,7 +29,10 @@ from rtqual.engine.boards.remote.clock import NOT_COMPARED
 from rtqual.protocols.record.schema import Record, Series, Timing
 
 # From the best to the weakest clock of a group.
-_TIMINGS = (Timing.REAL, Timing.INSTRUCTIONS, Timing.UNTESTED, Timing.HOST_TIMED)
+_TIMINGS = (
+    *(Timing.REAL, Timing.MODELLED, Timing.MODELLED_UNTESTED),
+    *(Timing.INSTRUCTIONS, Timing.UNTESTED, Timing.HOST_TIMED),
+)
 _NO_SAMPLES = "no samples"
 DETAIL = " ("  # begins what of a caveat differs from cell to cell
 READ_ONCE = "a size, read off the system: no draw that would need an interval"

@@ -23,7 +23,7 @@ from rtqual.engine.analysis.regression.course import Course, Lost, Moved
 from rtqual.engine.analysis.regression.direction import JUDGED, Asked, better, statistic_of
 from rtqual.engine.analysis.regression.origin import cell_name
 from rtqual.engine.mission import Better
-from rtqual.protocols.record.schema import Record, Timing
+from rtqual.protocols.record.schema import Record
 
 _NOISY = {STANDS_FOR.get(name, name) for name in JUDGED}
 _MOST_SEEDS = 10  # named one by one
@@ -182,7 +182,7 @@ def _noisy(rule: Rule, group: Group, before: Sequence[Record], after: Sequence[R
 
 
 def _counted(before: Sequence[Record], after: Sequence[Record]) -> bool:
-    return {record.manifest.timing for record in (*before, *after)} == {Timing.INSTRUCTIONS}
+    return all(record.manifest.timing.repeats for record in (*before, *after))
 
 
 def _by_interval(rule: Rule, way: Better | None, before: float, difference: Figure) -> tuple[Course, str]:

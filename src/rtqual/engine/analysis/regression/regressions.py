@@ -22,7 +22,7 @@ from rtqual.engine.analysis.regression.pairs import Rule, figures_judged, judge_
 from rtqual.engine.analysis.verdict.clock import as_judged
 from rtqual.engine.analysis.verdict.model import Gate, Outcome
 from rtqual.engine.mission import Mission
-from rtqual.protocols.record.schema import Record, Timing
+from rtqual.protocols.record.schema import Record
 
 
 @dataclass(frozen=True)
@@ -115,12 +115,8 @@ def _course(was: Outcome | None, now: Outcome | None) -> Course:
 def _unsteady(old: Groups, new: Groups) -> Iterator[str]:
     """Runs that should have repeated."""
     for group in (group for group in old if group in new):
-        then = {record.inputs.key(): record for record in old[group] if record.manifest.timing == Timing.INSTRUCTIONS}
-        now = [
-            record
-            for record in new[group]
-            if record.manifest.timing == Timing.INSTRUCTIONS and record.inputs.key() in then
-        ]
+        then = {record.inputs.key(): record for record in old[group] if record.manifest.timing.repeats}
+        now = [record for record in new[group] if record.manifest.timing.repeats and record.inputs.key() in then]
         seeds = [
             record.inputs.seed for record in now if record.manifest.hash != then[record.inputs.key()].manifest.hash
         ]

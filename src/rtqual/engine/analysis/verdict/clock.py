@@ -15,6 +15,7 @@ from rtqual.protocols.record.schema import Timing
 
 _ACCEPTED = "counted instructions, which the mission takes for time"
 _COUNTED = "whose counted instructions are no flight latency"
+_MODELLED = "whose time is modelled and not calibrated: no flight latency"
 _BY_HOST = "timed by the host: no flight latency, and no counted instructions"
 _SEEN = {Outcome.MET: "met", Outcome.NOT_MET: "not met"}
 
@@ -40,8 +41,9 @@ def by_clock(gate: Gate, unit: str, used: Iterable[Summary], *, accept_virtual: 
     clocks = set(map(clock_of, used)) - {Timing.REAL}
     if not clocks or not is_of_time(unit) or gate.outcome == Outcome.UNDECIDED:
         return gate
-    by_host = Timing.HOST_TIMED in clocks
-    if accept_virtual and not by_host:
+    if accept_virtual and all(clock.counted for clock in clocks):
         return replace(gate, reason=f"{gate.reason}; {_ACCEPTED}")
-    reason = f"{gate.reason}; {_SEEN[gate.outcome]} on the emulator, {_BY_HOST if by_host else _COUNTED}"
+    modelled = any(clock.modelled for clock in clocks)
+    why = _BY_HOST if Timing.HOST_TIMED in clocks else _MODELLED if modelled else _COUNTED
+    reason = f"{gate.reason}; {_SEEN[gate.outcome]} on the emulator, {why}"
     return replace(gate, outcome=Outcome.INDICATIVE, on_emulator=gate.outcome, reason=reason)

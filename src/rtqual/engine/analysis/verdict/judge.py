@@ -31,6 +31,10 @@ INSTRUCTIONS_CAVEAT = (
     "Figures from the virtual board count instructions, not caches or memory contention: "
     "they rank kernels, they are no latencies for flight."
 )
+MODELLED_CAVEAT = (
+    "Figures from a board with modelled memory are not calibrated: they tell what memory adds and to whom, "
+    "not microseconds of any real board, nor its worst case."
+)
 ACCEPTED_CAVEAT = (
     "The mission takes counted instructions for time (accept-virtual): good for continuous integration, not for flight."
 )
@@ -187,9 +191,11 @@ def _not_measured(unplanned: Sequence[Requirement]) -> Iterator[str]:
 
 def _caveats(mission: Mission, cells: Cells, table: ScoreTable) -> Iterator[str]:
     timings = {measured.summary.timing for measured in cells.measured.values()}
-    if timings & {Timing.INSTRUCTIONS, Timing.UNTESTED}:
+    if any(timing.counted for timing in timings):
         yield INSTRUCTIONS_CAVEAT
-    if cells.accept_virtual and timings - {Timing.REAL}:
+    if any(timing.modelled for timing in timings):
+        yield MODELLED_CAVEAT
+    if cells.accept_virtual and any(not timing.modelled for timing in timings - {Timing.REAL}):
         yield ACCEPTED_CAVEAT
     for text, groups in _remarks(cells).items():
         yield f"{_where(groups, cells)}: {text}."
