@@ -13,7 +13,7 @@ import numpy as np
 from rtqual.engine.analysis.verdict.model import Ground, Outcome
 from rtqual.engine.campaign import digest
 from rtqual.engine.campaign.digest import Body, Judged, OfGroup, Row, Standing, Verdict
-from rtqual.engine.campaign.manifest import NAME, Campaign
+from rtqual.engine.campaign.manifest import NAME, CampaignFile
 from rtqual.protocols.record.schema import Timing
 from support.command import mission_text
 
@@ -105,7 +105,7 @@ def _kept(folder: Path, body: Body, drawn: str) -> Path:
     folder.mkdir(parents=True)
     mission = mission_text("debian-rt").encode()
     (folder / "mission.toml").write_bytes(mission)
-    told = Campaign(
+    told = CampaignFile(
         mission_sha256=hashlib.sha256(mission).hexdigest(), scale=body.scale, records=[], failures=[],
         files={"drawn": hashlib.sha256(drawn.encode()).hexdigest()}, manifests={},
     ).hashed()  # fmt: skip

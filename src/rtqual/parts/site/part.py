@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 """What this part brings."""
 
-from rtqual.protocols.part import Command, Part
+from rtqual.protocols.part import CommandOfPart, Part
 
 PART = Part(
     "site",
     commands=(
-        Command(
+        CommandOfPart(
             125,
             "rtqual.parts.site.command:site",
             "site",
