@@ -12,6 +12,7 @@ from rtqual.base.errors import BadInput
 from rtqual.engine.analysis.difference.compare import compare_pair
 from rtqual.engine.analysis.difference.statement import UNDECIDED
 from rtqual.engine.analysis.evidence import analyse
+from rtqual.engine.analysis.figure.comparable import unlike
 from rtqual.engine.analysis.figure.summary import groups, measure
 from rtqual.engine.analysis.model import Evidence
 from rtqual.engine.analysis.regression.course import Course
@@ -154,6 +155,37 @@ def test_real_time_and_counted_instructions_are_not_compared_under_one_boards_na
         assert found.superiority is None and found.emulated
     with pytest.raises(BadInput, match="measured by other clocks, real time and the emulator's"):
         regressions(Side("BASE", emulated), Side("NOW", wakeups("a", [20_000] * 10, timing=Timing.REAL)))
+
+
+def _ticks(candidate: str, late_ns: int, missed: int, **more: object) -> list[Record]:
+    """Jobs of a program's task, as `rtqual select` records them."""
+    return [
+        record(
+            Series.raw([late_ns + seed + n for n in range(100)], name="tick response"),
+            candidate=candidate, instrument="program-own", load="none", seed=seed,
+            scalars={"tick missed": Scalar(value=missed, unit="1")}, **more,  # type: ignore[arg-type]
+        )
+        for seed in RUNS
+    ]  # fmt: skip
+
+
+def test_jobs_by_the_tracer_are_never_ranked_beside_jobs_from_outside() -> None:
+    """The tracer makes jobs later, on a board in real time; a plugin sees those of the emulator for nothing."""
+    missed = {"name": "none late", "instrument": "program-own", "scalar": "tick missed", "at_most": 0}
+    asked = mission(["rt", "this-machine"], requirements=[missed], accept_virtual=False)
+    outside, traced = _ticks("rt", 20_000, 0), _ticks("this-machine", 90_000, 3, board="local", timing=Timing.REAL)
+    found = judged(asked, [*outside, *traced])
+    assert [[one.candidate for one in verdict.standings] for verdict in found.verdicts] == [["rt"], ["this-machine"]]
+    assert not [pair for pair in found.comparisons if {pair.a.candidate, pair.b.candidate} == {"rt", "this-machine"}]
+    # Nor under one board's name, whatever of them is compared: responses, or how many were missed.
+    (one,), (other,) = (
+        [measure(group, of) for group, of in groups(runs).items()]
+        for runs in (outside, _ticks("other", 90_000, 3, timing=Timing.REAL))
+    )
+    pairs = list(compare_pair(one, other))
+    assert pairs and all(pair.superiority is None for pair in pairs)
+    assert all(pair.statement.startswith(f"{UNDECIDED}: measured by other clocks") for pair in pairs)
+    assert unlike(one.summary, other.summary, "tick missed").startswith("measured by other clocks")
 
 
 def test_the_gate_speaks_of_the_emulator_in_the_emulators_words() -> None:

@@ -5,6 +5,7 @@ from rtqual.base.units import format_value
 from rtqual.engine.analysis.figure.asked import EXTREMES, OF_RUNS
 from rtqual.engine.analysis.figure.model import Conditions, Figure, Summary
 from rtqual.engine.analysis.figure.statistics import is_of_time
+from rtqual.engine.mission.program import PREFIX
 from rtqual.protocols.record.schema import Timing
 
 LENGTHS = frozenset({"cycles", "iterations", "frames", "repetitions", "events", "time"})  # how long a run is
@@ -31,9 +32,9 @@ def unlike(a: Summary, b: Summary, statistic: str = "") -> str:
 
 
 def _in_time(summary: Summary, statistic: str) -> bool:
-    """Whether a statistic is one of time; all samples are."""
+    """Whether a statistic is one of time: all samples are, and how many deadlines a program missed."""
     figure = summary.figures.get(statistic)
-    return figure is None or is_of_time(figure.unit)
+    return figure is None or is_of_time(figure.unit) or summary.group.instrument.startswith(PREFIX)
 
 
 def unlike_conditions(conditions: Conditions, other: Conditions, statistic: str = "") -> str:
