@@ -20,8 +20,6 @@
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
-#include <netinet/tcp.h>
-#include <poll.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,11 +28,12 @@
 #include <unistd.h>
 
 #include "common/command_line.h"
+#include "common/far_end.h"
 #include "files.h"
 #include "script.h"
 #include "stranger.h"
 
-enum { PACKET_MOST = 65542, RETRY_NS = 2000000, PATIENCE_MS_MOST = 600000 };
+enum { PACKET_MOST = 65542 };
 
 struct options {
 	const char *host, *script, *log, *file;
@@ -76,41 +75,17 @@ const struct program program = {
 	.tables = { options_table },
 };
 
-static int64_t clock_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 static int64_t now_ns(const struct ground *ground)
 {
 	return clock_ns() - ground->start_ns;
 }
 
-static void print_octets(FILE *log, const uint8_t *octets, size_t bytes)
-{
-	static const char digits[] = "0123456789abcdef";
-
-	while (bytes--) {
-		fputc(digits[*octets >> 4], log);
-		fputc(digits[*octets++ & 15], log);
-	}
-	fputc('\n', log);
-}
-
 static bool try_link(struct ground *ground)
 {
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), one = 1;
+	const int fd = connect_to(&ground->where);
 
 	if (fd < 0)
-		die(RUN_FAILED, "no socket: %s", strerror(errno));
-	if (connect(fd, (const struct sockaddr *)&ground->where, sizeof(ground->where)) ||
-	    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one))) {
-		close(fd);
 		return false;
-	}
 	ground->fd = fd;
 	ground->have = 0;
 	files_up(&ground->files);
@@ -168,8 +143,6 @@ static void listen_until(struct ground *ground, int64_t until_ns)
 		const int64_t next_ns = files_next_ns(&ground->files),
 			      wake_ns = until_ns < next_ns ? until_ns : next_ns;
 		int64_t left = wake_ns - now_ns(ground);
-		struct pollfd link = { .fd = ground->fd, .events = POLLIN };
-		struct timespec wait;
 
 		if (ground->fd < 0 && ground->wanted) {
 			if (try_link(ground)) {
@@ -180,9 +153,7 @@ static void listen_until(struct ground *ground, int64_t until_ns)
 		}
 		if (until_ns - now_ns(ground) <= 0)
 			return;
-		wait.tv_sec = left > 0 ? left / 1000000000 : 0;
-		wait.tv_nsec = left > 0 ? left % 1000000000 : 0;
-		if (ppoll(&link, ground->fd >= 0, &wait, NULL) > 0)
+		if (comes_within(ground->fd, left))
 			receive(ground);
 		files_due(&ground->files, now_ns(ground));
 	}

@@ -19,7 +19,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/tcp.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -33,9 +32,10 @@
 #include <unistd.h>
 
 #include "common/command_line.h"
+#include "common/far_end.h"
 #include "common/step_clock.h"
 
-enum { MOST_READ = 65536, RETRY_NS = 2000000, LOOK_NS = 10000000, PATIENCE_MS_MOST = 600000 };
+enum { MOST_READ = 65536, LOOK_NS = 10000000 };
 enum { LOG_MOST = 6 << 20 }; /* a program that floods its link ends the log, not the board's memory */
 enum way { CONNECT, LISTEN, UDP, PTY };
 
@@ -74,14 +74,6 @@ const struct program program = {
 	.tables = { options_table },
 };
 
-static int64_t clock_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 static int64_t now_ns(const struct wire *wire)
 {
 	return clock_ns() - wire->start_ns;
@@ -92,17 +84,6 @@ static struct sockaddr_in at_port(int port)
 	return (struct sockaddr_in){ .sin_family = AF_INET,
 				     .sin_port = htons((uint16_t)port),
 				     .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-}
-
-static void print_octets(FILE *log, const uint8_t *octets, size_t bytes)
-{
-	static const char digits[] = "0123456789abcdef";
-
-	while (bytes--) {
-		fputc(digits[*octets >> 4], log);
-		fputc(digits[*octets++ & 15], log);
-	}
-	fputc('\n', log);
 }
 
 /* --- the link ------------------------------------------------------------------------------------ */
@@ -187,22 +168,15 @@ static void open_end(struct wire *wire)
 static bool try_link(struct wire *wire)
 {
 	const struct sockaddr_in there = at_port(wire->to);
-	const int one = 1;
-	int fd;
 
-	if (wire->way == UDP || wire->way == PTY)
-		return true;
-	fd = wire->way == LISTEN ? accept4(wire->listening, NULL, NULL, SOCK_CLOEXEC) :
-				   socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return false;
-	if ((wire->way == CONNECT && connect(fd, (const struct sockaddr *)&there, sizeof(there))) ||
-	    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one))) {
-		close(fd);
-		return false;
+	if (wire->way == CONNECT)
+		wire->fd = connect_to(&there);
+	else if (wire->way == LISTEN) {
+		wire->fd = accept4(wire->listening, NULL, NULL, SOCK_CLOEXEC);
+		if (wire->fd >= 0 && !sends_at_once(wire->fd))
+			wire->fd = -1;
 	}
-	wire->fd = fd;
-	return true;
+	return wire->fd >= 0;
 }
 
 static void drop_link(struct wire *wire)
@@ -246,8 +220,6 @@ static void listen_until(struct wire *wire, int64_t until_ns)
 {
 	for (;;) {
 		int64_t left = until_ns - now_ns(wire);
-		struct pollfd link = { .fd = wire->fd, .events = POLLIN };
-		struct timespec wait;
 
 		if (wire->fd < 0 && wire->wanted) {
 			if (try_link(wire)) {
@@ -258,9 +230,7 @@ static void listen_until(struct wire *wire, int64_t until_ns)
 		}
 		if (until_ns - now_ns(wire) <= 0)
 			return;
-		wait.tv_sec = left > 0 ? left / 1000000000 : 0;
-		wait.tv_nsec = left > 0 ? left % 1000000000 : 0;
-		if (ppoll(&link, wire->fd >= 0, &wait, NULL) > 0)
+		if (comes_within(wire->fd, left))
 			receive(wire);
 	}
 }
