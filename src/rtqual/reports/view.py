@@ -8,6 +8,7 @@ from string import ascii_uppercase
 
 from rtqual import __version__
 from rtqual.base.words import listed
+from rtqual.engine.mission import PUBLISHED
 from rtqual.engine.mission.model import Paper
 from rtqual.protocols.part import Chapter as ChapterRow
 from rtqual.protocols.part import load, rows
@@ -17,7 +18,7 @@ from rtqual.reports.formats import PAGES
 from rtqual.reports.material import Material
 from rtqual.reports.page.document import PLOT_FOLDER, Block, Chapter, Document, Heading, Printed
 from rtqual.reports.page.render import to_html, to_markdown, to_pdf
-from rtqual.reports.page.text import clean, duration, prose
+from rtqual.reports.page.text import clean, distinct, duration, prose
 
 _HASH = 16  # digits of a hash; the whole stands in the records
 
@@ -34,9 +35,10 @@ def build(material: Material) -> Document:
             ("Critical phase", duration(header.duration)),
             ("Needs", ", ".join(header.needs) or "none stated"),
             ("Scale", clean(material.evidence.scale) or "not stated"),
-            ("Candidates measured", _names(material.measured)),
+            ("Candidates measured", clean(", ".join(_with_kernels(material))) or "none"),
             *([("Of a published study", _names(material.published))] if material.published else []),
             ("Not measured at this scale", _names(c for c in material.candidates if c not in known)),
+            *_dates(material),
             *_programs(material),
             *made_with(paper),
         ),
@@ -54,6 +56,25 @@ def _brought(material: Material) -> Iterator[tuple[str, str, Iterable[Block]]]:
     for _, row in rows("chapters"):
         assert isinstance(row, ChapterRow), "as the field of Part says"  # noqa: S101
         yield row.number, row.title, load(row.where)(material)
+
+
+def _with_kernels(material: Material) -> Iterator[str]:
+    """What was measured, with the release of its kernel where it has one."""
+    for name in material.measured:
+        kernels = {
+            manifest.provenance.kernel.split(" ", 1)[0]
+            for manifest in material.records
+            if manifest.inputs.candidate == name and manifest.inputs.board != PUBLISHED and manifest.provenance.kernel
+        }
+        yield f"{name} ({distinct(kernels)})" if kernels else name
+
+
+def _dates(material: Material) -> Iterator[tuple[str, str]]:
+    """From the first run's day to the last one's (UTC); nothing where nothing was measured."""
+    records = [manifest for manifest in material.records if manifest.inputs.board != PUBLISHED]
+    days = {manifest.provenance.started[:10] for manifest in records if manifest.provenance.started}
+    if days:
+        yield "Measured", clean(" to ".join(dict.fromkeys((min(days), max(days)))))
 
 
 def _programs(material: Material) -> Iterator[tuple[str, str]]:

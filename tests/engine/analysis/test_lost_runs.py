@@ -46,7 +46,30 @@ def test_a_hung_run_is_a_limit_not_kept_by_any_clock(without: int | None, accept
     assert "1 of 10 runs" in gate.reason and "seed 4" in gate.reason
     assert gate_of(evidence, EVERY_RUN_ENDS).outcome == Outcome.NOT_MET
     assert (verdict.fly, verdict.first) == (None, None)
-    assert "rt hung or died and fails 'wake-up under load'" in verdict.headline
+    assert "rt hung or died." in verdict.headline
+    assert not any("limit of" in said for said in verdict.would_change), "no limit would let a hung run keep it"
+
+
+def test_a_hang_is_told_whole_once_and_a_limit_that_is_broken_besides_is_named() -> None:
+    """The headline said "fails 'wake-up' (20 us; at most 100 us asked)", and three gates told why it hung."""
+    kept, broken = (found([*wakeups("rt", [us * 1000] * 9)], replace(HUNG, seed=9)) for us in (20, 200))
+    assert gate_of(kept).lost_alone and not gate_of(broken).lost_alone
+    assert "hung and was ended" in gate_of(kept, EVERY_RUN_ENDS).reason
+    assert "hung and was ended" not in gate_of(kept).reason
+    assert "1 of 10 runs hung or died (seed 9), made up to 2 times; of the runs that ended: max 20 us" in (
+        gate_of(kept).reason
+    )
+    assert "rt hung or died and fails 'wake-up under load' (200 us; at most 100 us asked)." in (
+        broken.verdicts[0].headline
+    )
+
+
+def test_runs_that_ended_say_nothing_of_how_rare_misses_are_beside_a_hang() -> None:
+    every = [one.manifest.inputs.model_copy(update={"parameters": {"interval": 1_000_000}}) for one in runs()]
+    timed = [type(one)(one.manifest.model_copy(update={"inputs": its}), one.series)
+             for one, its in zip(runs(), every, strict=True)]  # fmt: skip
+    told = [any("wake-ups" in caveat for caveat in found(timed, *lost).verdicts[0].caveats) for lost in ((), (HUNG,))]
+    assert told == [True, False]
 
 
 def test_of_how_many_runs_all_hung_is_told() -> None:

@@ -2,6 +2,7 @@
 """`rtqual dictionary`: what a user sees of a dictionary, and of what he gets wrong."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,9 @@ def test_a_command_is_encoded_sealed_and_a_packet_decoded(rtqual: Run, xtce: Pat
         (("encode", "/SAT/SET_LEVEL", "d.xml", "--format", "xtce", "--set", "level"), "write NAME=VALUE"),
         (("encode", "/SAT/SET_LEVEL", "d.xml", *GIVEN, "--set", "other=1"), "there is no argument other"),
         (("encode", "/SAT/SET_LEVEL", "d.xml", *GIVEN, "--seal", "md5"), "there is no seal"),
+        (("encode", "/SAT/SET_LEVEL", "d.xml", *GIVEN, "--set", "mode=OFF"), "'mode': is given twice"),
+        (("encode", "/SAT/SET_LEVEL", "d.xml", *GIVEN, "--fill", "lenght=0"), "--fill lenght: it has no such field"),
+        (("encode", "/SAT/SET_LEVEL", "d.xml", *GIVEN, "--fill", "level=0"), "or sets it itself"),
         (("encode", "/SAT/SET_LEVEL", "no.xml", *GIVEN), "No such file"),
         (("decode", "xyz", "d.xml", "--format", "xtce"), "hexadecimal"),
         (("decode", "00", "d.xml", "--format", "xtce"), "no packet of the dictionary"),
@@ -53,6 +57,22 @@ def test_a_command_is_encoded_sealed_and_a_packet_decoded(rtqual: Run, xtce: Pat
 def test_what_is_wrong_is_said_in_a_line(fails: Fails, xtce: Path, words: tuple[str, ...], why: str) -> None:
     place = {"d.xml": str(xtce), "no.xml": str(xtce.with_name("no.xml"))}
     assert why in fails(2, "dictionary", *(place.get(word, word) for word in words))
+
+
+@pytest.mark.parametrize("format", ["fprime", "xtce", "cosmos", "table"])
+def test_a_pipe_is_no_dictionary_and_is_not_waited_for(fails: Fails, tmp_path: Path, format: str) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    assert "is a pipe or a device" in fails(2, "dictionary", "check", tmp_path / "pipe", "--format", format)
+
+
+def test_what_is_no_number_is_text_in_json(rtqual: Run, tmp_path: Path) -> None:
+    """NaN is no JSON; jq and JavaScript refuse it."""
+    (tmp_path / "t.toml").write_text(
+        '[head]\nreport = [["kind", "u8"]]\n[reports]\nHK = { head = { kind = 1 }, fields = [["volts", "f32"]] }\n'
+    )
+    done = rtqual("dictionary", "decode", "01 7fc00000", tmp_path / "t.toml", "--format", "table", "--json")
+    told = json.loads(done.stdout, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+    assert told["values"]["volts"] == "nan"
 
 
 def test_a_strangers_names_do_not_reach_the_terminal_raw(rtqual: Run, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 """Any file is read or refused in one line, however damaged."""
 
 import math
+import os
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from rtqual.engine.analysis.figure.summary import groups, measure
 from rtqual.parts.importers.detect import formats
 from rtqual.parts.importers.records import Circumstances, find_runs, to_record
 from rtqual.protocols.record.schema import Kind
+from support.command import Fails
 from support.import_files import DATA, FILES, read, written
 
 SLOW_FOLDER = [HealthCheck.function_scoped_fixture]
@@ -91,3 +93,9 @@ def test_much_damage_to_a_file_is_read_or_refused(name: str, data: st.DataObject
     path = written(tmp_path, damaged(data, name))
     reads_or_refuses(name, path)
     analysed_or_refused(path)
+
+
+@pytest.mark.parametrize("what", ["pipe", "/dev/zero"])
+def test_a_pipe_or_a_device_is_no_file_and_is_not_waited_for(fails: Fails, tmp_path: Path, what: str) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    assert "is a pipe or a device" in fails(2, "import", tmp_path / what, "--out", tmp_path / "out")

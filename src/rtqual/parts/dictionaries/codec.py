@@ -50,6 +50,12 @@ def given(command: Command, arguments: Mapping[str, Any], fill: Mapping[str, Any
     return dict(command.defaults) | dict(fill or {}) | dict(arguments) | dict(command.assigned)
 
 
+def fillable(command: Command) -> set[str]:
+    """The names of the header fields that a command leaves to be filled."""
+    fields = [] if isinstance(command.fields, Refused) else command.fields
+    return {field.name for field in fields if field.fixed is None} - {*command.assigned} - {*command.arguments}
+
+
 def written(fields: Sequence[Field], values: Mapping[str, Any]) -> bytes:
     """Return the octets of fields with these values. Raises Refused where one lacks or does not fit."""
     out, known = _Bits(bytearray()), Values(dict(values))

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """`rtqual dictionary`."""
 
+import math
+from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -92,7 +94,10 @@ def encode(
     if command not in dictionary.commands:
         raise BadInput(f"there is no command {command!r:.80}; {suggest(command, dictionary.commands)}")
     try:
-        octets = codec.encode(dictionary.commands[command], _pairs(values, "--set"), _pairs(fill, "--fill"))
+        filled = _pairs(fill, "--fill")
+        octets = codec.encode(dictionary.commands[command], _pairs(values, "--set"), filled)
+        if unused := [*filled.keys() - codec.fillable(dictionary.commands[command])]:
+            raise Refused(f"--fill {min(unused):.60}: it has no such field, or sets it itself")
         octets = sealed(octets, seal or (), sequence)
     except Refused as why:
         raise BadInput(f"{command}: {why}") from why
@@ -157,6 +162,9 @@ def _pairs(texts: list[str] | None, option: str) -> dict[str, str]:
     pairs = [text.partition("=") for text in texts or ()]
     if wrong := next((name for name, sign, _ in pairs if not sign or not name), None):
         raise BadInput(f"{option} {wrong!r:.60}: write NAME=VALUE")
+    twice = [name for name, times in Counter(name for name, _, _ in pairs).items() if times > 1]
+    if twice:
+        raise BadInput(f"{option} {twice[0]!r:.60}: is given twice")
     return {name: value for name, _, value in pairs}
 
 
@@ -168,4 +176,6 @@ def _printable(value: Any) -> Any:
         return [_printable(part) for part in value]
     if isinstance(value, dict):
         return {name: _printable(part) for name, part in value.items()}
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)  # JSON has no such number
     return value

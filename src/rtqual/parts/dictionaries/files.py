@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
 """What all readers of dictionaries share: bounded files, and a fault of one element that leaves the rest usable."""
 
+import errno
 from collections.abc import Callable
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
+from rtqual.base import named
 from rtqual.base.errors import BadInput
 from rtqual.protocols.dictionary import Refused
 
@@ -19,15 +21,12 @@ def text(path: Path, charset: str = "utf-8") -> str:
 
 
 def octets(path: Path) -> bytes:
-    """Return what is in a file. Raises BadInput where it cannot be read or is larger than any dictionary."""
+    """Return what is in a file. Raises BadInput where it is none, cannot be read or is larger than any dictionary."""
     try:
-        with path.open("rb") as file:
-            data = file.read(MOST_OCTETS + 1)
+        return named.read(path, MOST_OCTETS)
     except OSError as error:
-        raise BadInput(f"dictionary {str(path)!r}: {error.strerror or error}") from error
-    if len(data) > MOST_OCTETS:
-        raise BadInput(f"dictionary {str(path)!r}: more than {MOST_OCTETS >> 20} MiB; leave out what is not commanded")
-    return data
+        more = "; leave out what is not commanded" if error.errno == errno.EFBIG else ""
+        raise BadInput(f"dictionary {str(path)!r}: {error.strerror or error}{more}") from error
 
 
 def attempt(what: str, read: Callable[Given, Value], *args: Given.args, **more: Given.kwargs) -> Value | Refused:

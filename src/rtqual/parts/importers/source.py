@@ -2,7 +2,9 @@
 """The file to import: opened, streamed line by line, every line accounted for."""
 
 import hashlib
+import os
 import re
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -31,10 +33,15 @@ _UNREADABLE = {
 
 
 def open_file(path: Path) -> BinaryIO:
+    """Raises BadInput, also for what is no file: a pipe would be waited for, and is not read twice."""
     try:
-        return path.open("rb")
+        file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")
     except OSError as error:
         raise bad(path, None, f"cannot be read ({error.strerror}): give a file that can") from None
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise bad(path, None, "is a pipe or a device: write what it says into a file first")
+    return file
 
 
 class Source:

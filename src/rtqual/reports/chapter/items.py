@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The items under test, so that a reader can tell each from any other: releases, packages, hashes."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from rtqual.engine.mission import PUBLISHED
@@ -9,6 +10,7 @@ from rtqual.reports.material import Material
 from rtqual.reports.page.document import Block, Cell, texts
 from rtqual.reports.page.text import clean, distinct
 
+_SHA256 = re.compile(r"[0-9a-f]{64}")
 _Read = Callable[[Manifest], str | None]
 
 
@@ -16,17 +18,18 @@ def _fact(name: str) -> _Read:
     return lambda manifest: manifest.provenance.facts.get(name)
 
 
-def _artefact(name: str) -> _Read:
-    return lambda manifest: manifest.inputs.artefacts.get(name)
+def _sha256(name: str) -> _Read:
+    """Of a running machine's kernel only the version is known, which is no hash."""
+    return lambda manifest: value if _SHA256.fullmatch(value := manifest.inputs.artefacts.get(name, "")) else None
 
 
 # What identifies an item, in the order a reader asks for it; the configuration's hash comes after the package.
 _IDENTITY: Mapping[str, _Read] = {
     "Kernel": lambda manifest: manifest.provenance.kernel,
     "Package": _fact("package"),
-    "Kernel image, SHA-256": _artefact("kernel"),
-    "Image, SHA-256": _artefact("image"),
-    "Root and programs, SHA-256": _artefact("initramfs"),
+    "Kernel image, SHA-256": _sha256("kernel"),
+    "Image, SHA-256": _sha256("image"),
+    "Root and programs, SHA-256": _sha256("initramfs"),
     "Boot parameters": lambda manifest: unvaried(manifest.provenance.kernel_cmdline or ""),
     "Machine": _fact("machine"),
     "Model": _fact("model"),

@@ -34,7 +34,12 @@ class Losses:
     @property
     def of_candidate(self) -> str:
         """What counts against the candidate."""
-        return f"{self._of(self.died, DIED)}: {self.died[0].why}" if self.died else ""
+        return f"{self.many_died}: {self.died[0].why}" if self.died else ""
+
+    @property
+    def many_died(self) -> str:
+        """'2 of 10 runs hung or died (seeds 4 and 9)'; empty where none did."""
+        return self._of(self.died, DIED) if self.died else ""
 
     @property
     def of_others(self) -> str:

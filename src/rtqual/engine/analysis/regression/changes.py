@@ -43,6 +43,7 @@ _MOST_DEPENDENT = 0.8  # autocorrelation
 _NORMAL = NormalDist()
 _SIDE = _NORMAL.inv_cdf(0.975)
 _MAD = 1 / _NORMAL.inv_cdf(0.75)  # standard deviations in a median distance
+_UPPER = 1 / _NORMAL.inv_cdf(0.875)  # and in the upper quartile of distances
 # Runs that repeat to the tick give intervals without width, by which the next tick would be a change.
 _FINEST = 1e-3  # of the value: the least standard error
 Places = tuple[int, ...]
@@ -107,9 +108,11 @@ class _Row:
 
     @cached_property
     def scale(self) -> float:
-        """From what neighbours differ by."""
+        """From what neighbours differ by: the median, or the upper quarter, for of two states that come by turns half
+        of the neighbours differ by nothing."""
         apart = np.diff(self.values)
-        return float(_MAD * np.median(np.abs(apart - np.median(apart))) / np.sqrt(2))
+        middle, upper = np.quantile(np.abs(apart - np.median(apart)), (0.5, 0.75))
+        return float(max(_MAD * middle, _UPPER * upper) / np.sqrt(2))
 
     @cached_property
     def middle(self) -> FloatArray:

@@ -59,7 +59,7 @@ def _readmission(mission: Mission, standing: Standing, table: ScoreTable, fly: s
     then = _then(standing.candidate, table, fly) if len(unmet) == 1 and all_judged else ""
     for requirement, gate in _measured(mission, standing):
         turn = _turning_limit(requirement, gate.measured)
-        if gate.outcome == Outcome.NOT_MET and turn is not None:
+        if gate.outcome == Outcome.NOT_MET and turn is not None and not gate.lost:
             way = "or more" if requirement.at_most else "or less"
             now = f"(now {requirement.limit.text})"
             yield f"{standing.candidate} would meet '{requirement.name}' with a limit of {turn} {way} {now}{then}."

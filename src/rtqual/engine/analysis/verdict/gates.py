@@ -116,10 +116,16 @@ def _with_left_out(requirement: Requirement, gate: Gate, cells: Cells) -> Gate:
 def _with_losses(gate: Gate, lost: Losses) -> Gate:
     """A run that the system under test did not end is a limit not kept, whatever clock counts; what nobody knows of is
     no run that kept it."""
-    if lost.of_candidate:
-        reason = f"{lost.text}; {gate.reason}" if gate.measured else lost.text
+    if lost.died:
+        told = "; ".join(filter(None, (lost.many_died, lost.of_others)))  # why they did stands with EVERY_RUN_ENDS
         return replace(
-            gate, outcome=Outcome.NOT_MET, on_emulator=None, reason=reason, lost=len(lost.died), in_runs=None
+            gate,
+            outcome=Outcome.NOT_MET,
+            on_emulator=None,
+            reason=f"{told}; of the runs that ended: {gate.reason}" if gate.measured else told,
+            lost=len(lost.died),
+            lost_alone=gate.seen != Outcome.NOT_MET,
+            in_runs=None,
         )
     if lost.of_others and gate.seen == Outcome.MET:
         return replace(gate, outcome=Outcome.UNDECIDED, on_emulator=None, reason=f"{lost.of_others}; {gate.reason}")

@@ -265,9 +265,9 @@ def _scores(standing: Standing, table: ScoreTable, fly: str | None) -> str:
 
 def _fails(failed: Sequence[Gate], broken: Sequence[Gate]) -> str:
     """What it does not meet, a hang before all else."""
-    limits = [gate for gate in (*failed, *broken) if gate.requirement != EVERY_RUN_ENDS]
+    limits = [gate for gate in (*failed, *broken) if gate.requirement != EVERY_RUN_ENDS and not gate.lost_alone]
     said = [DIED] if any(gate.requirement == EVERY_RUN_ENDS for gate in failed) else []
-    more = len(broken) - len(said) - 1
+    more = len({gate.requirement for gate in limits}) - 1
     for first in limits[:1]:
         verb = "fails" if first.outcome == Outcome.NOT_MET else "breaks"
         said.append(f"{verb} {shortfall(first)}" + (f" and {more} more" if more > 0 else ""))

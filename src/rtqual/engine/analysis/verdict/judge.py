@@ -217,8 +217,11 @@ def _exposure(mission: Mission, cells: Cells) -> Iterator[str]:
     for requirement in (
         requirement for requirement in mission.requirements if requirement.at_most and requirement.statistic == "max"
     ):
+        alike: dict[str, list[str]] = {}
         for name in cells.candidates:
             found = cells.find(requirement, name)
+            if cells.losses(cells.group(requirement, name)).died:
+                continue  # the rest of its runs say nothing of those that hung
             interval_ns = found.summary.conditions.parameters.get("interval") if found else None
             if found is None or not isinstance(interval_ns, int) or interval_ns <= 0 or found.summary.problems:
                 continue
@@ -229,11 +232,14 @@ def _exposure(mission: Mission, cells: Cells) -> Iterator[str]:
             shown = math.ceil(wakeups * exceedance_bound(0, summary.samples, LEVEL))
             enough = math.ceil(_NONE_SEEN * wakeups)
             lasts, takes_s = format_duration(mission.mission.duration / 1e9), enough * interval_ns / 1e9
-            yield (
-                f"'{requirement.name}' of {name}: {lasts} are {wakeups:,} wake-ups; "
+            told = (
+                f"{lasts} are {wakeups:,} wake-ups; "
                 f"{summary.samples:,} without a miss show fewer than {shown:,} misses in them (95 %, if independent); "
                 f"fewer than one takes {enough:,} samples, {format_duration(takes_s)} of measurement."
             )
+            alike.setdefault(told, []).append(name)
+        for told, names in alike.items():
+            yield f"'{requirement.name}' of {listed(names)}{', each' if len(names) > 1 else ''}: {told}"
 
 
 def _missing(cells: Cells) -> Iterator[str]:

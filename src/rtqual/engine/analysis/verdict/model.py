@@ -51,6 +51,7 @@ class Gate:
     misses: int | None = None  # samples beyond the limit; None: the limit does not apply to samples
     limit_value: float | None = None  # in the figure's unit
     lost: int = 0  # runs that the candidate did not end: they have no sample, and count against it
+    lost_alone: bool = False  # not met by these runs alone: no sample of the others breaks the limit
     origin: Mapping[str, str] = field(default_factory=dict)  # id, parent, rationale, deviation, waiver, where stated
     in_runs: tuple[int, int] | None = None  # of a limit that one sample breaks: runs that broke it, and all runs
     on_emulator: Outcome | None = None  # of an INDICATIVE one: how the counted instructions stand to the limit
