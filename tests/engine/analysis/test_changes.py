@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from scipy import signal
+from scipy import signal, stats
 
 from rtqual.engine.analysis.regression.changes import (
     ALARM,
@@ -22,6 +22,7 @@ from rtqual.engine.analysis.regression.changes import (
     drift,
     ledger,
     shifts,
+    signed_ranks,
 )
 from support.doc_tables import put
 
@@ -247,6 +248,16 @@ def test_many_series_at_once_are_marked_as_each_is_alone() -> None:
         assert [(one.at, one.before, one.after) for one in course.changes] == now
         assert course.drift == drift(row, SHARED)
     assert sum(bool(course.changes) for course in found) >= 6
+
+
+@pytest.mark.parametrize("boards", [8, 11, 50, 51, 400])
+@pytest.mark.parametrize("step", [0.0, 0.5])
+def test_signed_ranks_are_those_of_scipy(boards: int, step: float) -> None:
+    rng = np.random.default_rng([1820, boards])
+    apart = rng.normal(0.2, 1, boards)
+    apart = np.round(apart / step) * step if step else apart  # with ties and zeros
+    method = "approx" if step or boards > 50 else "exact"
+    assert signed_ranks(apart) == pytest.approx(stats.wilcoxon(apart, method=method).pvalue, rel=1e-9)
 
 
 def test_a_version_that_stands_apart_alone_is_odd_and_no_change() -> None:

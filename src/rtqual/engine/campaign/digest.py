@@ -147,7 +147,6 @@ class Digest:
 
     def summary(self, of: OfGroup, names: Collection[str] | None = None) -> Summary:
         """As the records gave it, without samples and what is drawn of them."""
-        said = self._object(of.conditions)
         return Summary(
             of.group,
             of.timing,
@@ -158,12 +157,15 @@ class Digest:
             problems=self.texts(of.problems),
             caveats=self.texts(of.caveats),
             series=tuple(of.series),
-            conditions=Conditions(
-                said.get("parameters") or {}, tuple(said.get("lengths") or ()), said.get("rested"),
-                said.get("battery") or "",
-            ),
+            conditions=self._conditions(of.conditions),
             planned=of.planned,
-        )  # fmt: skip
+        )
+
+    def _conditions(self, number: int) -> Conditions:
+        try:
+            return _conditions(self.text(number) or "{}")
+        except (ValueError, RecursionError, AttributeError, TypeError) as error:
+            raise damaged(self.where, error, MEND) from None
 
     def _object(self, number: int) -> dict[str, Any]:
         """A JSON object among the texts."""
@@ -191,6 +193,13 @@ class Digest:
 def _parsed(text: str) -> Any:
     """Nobody changes it: many campaigns share it."""
     return json.loads(text)
+
+
+@lru_cache(_MOST_PARSED)
+def _conditions(text: str) -> Conditions:
+    said = json.loads(text)
+    lengths = tuple(map(float, said.get("lengths") or ()))
+    return Conditions(dict(said.get("parameters") or {}), lengths, said.get("rested"), str(said.get("battery") or ""))
 
 
 class _Texts:

@@ -81,7 +81,7 @@ WITH alike AS (
     series, unit,
     dense_rank() OVER (ORDER BY board, board_name, month, candidate, instrument, load, series, unit) AS kin
   FROM kept.series JOIN records USING (id)
-  WHERE id IN (SELECT min(id) FROM records GROUP BY hash) AND number IN (SELECT number FROM kept.histograms)),
+  WHERE id IN (SELECT min(id) FROM records GROUP BY hash) AND number IN (SELECT DISTINCT number FROM kept.histograms)),
 counted AS (
   SELECT kin, value, beyond, sum(count) AS count FROM kept.histograms JOIN alike USING (number) GROUP BY ALL),
 placed AS (

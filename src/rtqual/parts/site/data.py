@@ -21,6 +21,7 @@ from rtqual.parts.site.lab import Lab, Row, Seen, short_hash, worse
 
 OUTCOMES = ("", "met", "not met", "undecided", "indicative", "no requirement")  # a letter each, by place
 _MOST_CHANGES = 2000  # of changes.js, the newest first
+_EXACT = 10**15  # whole numbers below it are shorter without their point
 _MIDDLE, _STEP = 128, 100  # of a heat map's octet: 1 % a step
 
 
@@ -29,9 +30,15 @@ class Links:
 
     def __init__(self, out: Path, reports: str) -> None:
         self.out, self.reports = out, reports
+        self._known: dict[Path, str] = {}  # boards share campaigns
 
     def of(self, folder: Path) -> str:
         """Empty where the campaign has no report."""
+        if folder not in self._known:
+            self._known[folder] = self._link(folder)
+        return self._known[folder]
+
+    def _link(self, folder: Path) -> str:
         if not (folder / "report.html").is_file():
             return ""
         if self.reports:
@@ -258,5 +265,7 @@ def _end(value: float) -> float | int | None:
 
 def digits(value: float) -> float | int:
     """Four of them, as short as JSON has them."""
-    short = float(f"{value:.4g}")
-    return int(short) if short.is_integer() and abs(short) < 1e15 else short
+    if not value:
+        return 0
+    short = round(float(value), 3 - math.floor(math.log10(abs(value))))
+    return int(short) if abs(short) < _EXACT and short.is_integer() else short

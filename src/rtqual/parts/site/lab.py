@@ -12,6 +12,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 
@@ -45,13 +46,17 @@ class Campaign:
 
     def of(self, group: Group) -> tuple[str, str, str]:
         """The outcome for a candidate on its board, its headline and the gate that decides; empty without a verdict."""
+        return self._standings.get((group.board, group.candidate), ("", "", ""))
+
+    @cached_property
+    def _standings(self) -> dict[tuple[str, str], tuple[str, str, str]]:
+        found = {}
         for verdict in self.verdicts:
             for standing in verdict.standings:
-                if (verdict.board, standing.candidate) == (group.board, group.candidate):
-                    worst = next((g for g in standing.gates if g.outcome == standing.may_fly), None)
-                    why = f"{worst.requirement}: {worst.reason}" if worst else ""
-                    return standing.may_fly.value, verdict.headline, why
-        return "", "", ""
+                worst = next((gate for gate in standing.gates if gate.outcome == standing.may_fly), None)
+                why = f"{worst.requirement}: {worst.reason}" if worst else ""
+                found[verdict.board, standing.candidate] = standing.may_fly.value, verdict.headline, why
+        return found
 
 
 @dataclass(frozen=True)
@@ -81,6 +86,7 @@ class Row:
     seen: tuple[Seen, ...]
     courses: dict[str, Course] = field(default_factory=dict)  # by figure; places are those of `known`
     why_none: dict[str, str] = field(default_factory=dict)  # by figure: why no change is looked for, or not before
+    _points: dict[str, list[tuple[int, Point]]] = field(default_factory=dict)  # by figure
 
     @property
     def id(self) -> str:
@@ -96,6 +102,12 @@ class Row:
         return [n for n, _ in self.points(figure)]
 
     def points(self, figure: str) -> list[tuple[int, Point]]:
+        """Those places with the figures there, each with an interval of two ends."""
+        if figure not in self._points:
+            self._points[figure] = self._comparable(figure)
+        return self._points[figure]
+
+    def _comparable(self, figure: str) -> list[tuple[int, Point]]:
         found: list[tuple[int, Point]] = []
         drawn: set[str] = set()
         before: Summary | None = None
@@ -236,7 +248,7 @@ def _ordered(found: Iterable[dict[str, Seen]], by_kernel: bool) -> dict[str, str
 
 
 def _unlike(before: Summary, after: Summary, figure: str) -> str:
-    if before.conditions == after.conditions and before.timing == after.timing:
+    if before.conditions is after.conditions and before.timing == after.timing:
         return ""
     return unlike(before, after, figure)
 

@@ -15,6 +15,7 @@ at and all series looked at together (Bonferroni). Where a line fits better than
 logarithms where all values are positive. docs/verification/history.md says how often it is wrong.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -39,6 +40,7 @@ _CLIPPED = 2.5  # standard errors from the median of _AROUND
 _ODD = 5.0  # the same, of a version that stands apart alone
 _AROUND = 5
 _AT_ONCE = 500  # series
+_EXACT = 50  # boards
 _MOST_DEPENDENT = 0.8  # autocorrelation
 _NORMAL = NormalDist()
 _SIDE = _NORMAL.inv_cdf(0.975)
@@ -224,8 +226,6 @@ def shifts(boards: Sequence[Sequence[float | None]], together: int = 1) -> tuple
     Wilcoxon's signed ranks of what the medians after and before differ by, a board each; ALARM is shared among the
     versions and all figures looked at `together`. A version that is marked hides its neighbours.
     """
-    from scipy import stats  # noqa: PLC0415 - slow to load
-
     versions = min(map(len, boards), default=0)
     rows = np.array([[value or np.nan for value in row[:versions]] for row in boards], np.float64).reshape(-1, versions)
     rows = np.log(np.where(rows > 0, rows, np.nan))
@@ -238,7 +238,7 @@ def shifts(boards: Sequence[Sequence[float | None]], together: int = 1) -> tuple
         apart = np.nanmedian(after, axis=1) - np.nanmedian(before, axis=1)
         if len(apart) < BOARDS or not apart.any():
             continue
-        chance = float(stats.wilcoxon(apart).pvalue)
+        chance = signed_ranks(apart)
         if chance <= allowed:
             means = np.median(np.nanmean(after, axis=1) - np.nanmean(before, axis=1))
             found.append((abs(float(means)), Shift(at, float(np.exp(np.median(apart))), len(apart), chance)))
@@ -247,6 +247,22 @@ def shifts(boards: Sequence[Sequence[float | None]], together: int = 1) -> tuple
         if all(abs(shift.at - other.at) >= _WINDOW for other in marked):
             marked.append(shift)
     return tuple(sorted(marked, key=lambda change: change.at))
+
+
+def signed_ranks(apart: FloatArray) -> float:
+    """The p-value of Wilcoxon's signed ranks, two-sided: exact for few that differ all, else the normal one."""
+    apart = apart[apart != 0]
+    _, place, alike = np.unique(np.abs(apart), return_inverse=True, return_counts=True)
+    ranks = (np.cumsum(alike) - (alike - 1) / 2)[place]
+    above, all_ = float(ranks[apart > 0].sum()), float(ranks.sum())
+    least, n = min(above, all_ - above), len(apart)
+    if n <= _EXACT and len(alike) == n:
+        ways = np.ones(1)
+        for rank in range(1, n + 1):  # either sign for each
+            ways = np.pad(ways, (0, rank)) + np.pad(ways, (rank, 0))
+        return min(1.0, 2 * float(ways[: int(least) + 1].sum()) / 2.0**n)
+    variance = n * (n + 1) * (2 * n + 1) / 24 - float((alike**3 - alike).sum()) / 48
+    return 2 * _NORMAL.cdf((least - all_ / 2) / math.sqrt(variance))
 
 
 def _courses(
