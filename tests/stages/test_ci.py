@@ -108,6 +108,14 @@ def test_options_that_the_job_would_trip_over_are_refused(repository: Path, wron
         written("gitlab", **wrong)
 
 
+def test_a_branch_whose_name_is_a_pattern_of_githubs_is_that_branch(repository: Path) -> None:
+    """'+' repeats what stands before it: the job never ran on c++."""
+    job = written("github", branch="c++")
+    assert job["env"]["BRANCH"] == "c++"
+    read = yaml.safe_load((repository / ".github/workflows/rtqual.yml").read_text())
+    assert read[True]["push"]["branches"] == [r"c\+\+"]  # YAML's `on`
+
+
 def test_a_folder_that_is_no_repository_is_refused(repository: Path) -> None:
     (repository / ".git").rmdir()
     with pytest.raises(BadInput, match="not the top folder of a repository"):

@@ -78,6 +78,7 @@ def _text(wanted: CiWanted) -> str:
         mission=json.dumps(wanted.mission.as_posix()),
         rtqual=json.dumps(requirement),
         branch=json.dumps(wanted.branch),
+        pattern=json.dumps(re.sub(r"([+?])", r"\\\1", wanted.branch)),  # GitHub's filter repeats what is before them
         scale=wanted.scale,
         debian=debian,
         packages=" ".join(_packages(mission, wanted.rtqual)),
