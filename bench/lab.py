@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What a lab's site costs: 500 boards x 100 versions of four figures, from made-up digests (tests/support/made_lab.py).
+"""What a lab's site costs: 500 boards x 100 versions, from made-up digests (tests/support/made_lab.py).
 
 `rtqual site` writes all, writes again with nothing new, and with a campaign of one board more; then a query over all
 figures. Each runs in a process of its own: CPU seconds, and the largest resident set (getrusage). asv publish took 25 s
-of CPU for as many points on 500 machines, wrote 1,019 files, and writes all of them each time.
+of CPU for one figure of as many (500 machines), wrote 1,019 files, and writes all of them each time.
 
     PYTHONPATH=tests .venv/bin/python bench/lab.py [BOARDS VERSIONS]
 """

@@ -169,6 +169,16 @@ def test_a_folder_that_holds_anything_else_is_left_alone(campaigns: Path, tmp_pa
     assert (tmp_path / "mine/thesis.tex").read_text() == "years"
 
 
+def test_odd_figures_make_a_site_and_none_at_all_is_refused(tmp_path: Path) -> None:
+    for n, p99 in enumerate((1e-300, 1e300, 5e-324, 1.0, 1e15, 3.0, 2.0)):
+        campaign(tmp_path / "odd" / f"v{n}", [("pi", p99), (" ", p99)], n)
+    assert site([tmp_path / "odd"], tmp_path / "public").rows == 2
+    campaign(tmp_path / "none/v0", [], 0)
+    with pytest.raises(BadInput, match="no figure there"):
+        site([tmp_path / "none"], tmp_path / "other")
+    assert site([tmp_path / "odd", tmp_path / "none"], tmp_path / "public").written <= 4
+
+
 def test_the_command_says_what_it_wrote_and_bad_input_in_a_line(
     rtqual: Run, fails: Fails, campaigns: Path, tmp_path: Path
 ) -> None:

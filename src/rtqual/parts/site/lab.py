@@ -175,7 +175,7 @@ def lab(folders: Sequence[Path], *, by_kernel: bool = False, tell: Callable[[str
             if old is None or old.began <= seen.began:
                 of_row[seen.version] = seen
             names.update(dict.fromkeys(seen.summary.figures, 1))
-    if not found:
+    if not names:
         raise BadInput(f"{folders[0]}: no figure there, nor in the other folders: measure with rtqual select")
     versions = _ordered(found.values(), by_kernel)
     figures = [name for name, _ in sorted(names.items(), key=lambda pair: (-pair[1], pair[0]))]

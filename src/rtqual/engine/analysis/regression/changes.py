@@ -167,6 +167,7 @@ class Course:
     odd: Places = ()
 
 
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # of figures that no machine gives
 def courses(series: Sequence[Sequence[Point]], together: int) -> list[Course]:
     """Of many series at once: their changes, drifts and odd versions.
 
@@ -227,6 +228,8 @@ def shifts(boards: Sequence[Sequence[float | None]], together: int = 1) -> tuple
     versions and all figures looked at `together`. A version that is marked hides its neighbours.
     """
     versions = min(map(len, boards), default=0)
+    if not versions:
+        return ()
     rows = np.array([[value or np.nan for value in row[:versions]] for row in boards], np.float64).reshape(-1, versions)
     rows = np.log(np.where(rows > 0, rows, np.nan))
     allowed = ALARM / (max(1, versions - LEAST + 1) * together)
