@@ -229,3 +229,15 @@ def test_a_second_run_that_was_another_is_told_with_its_group() -> None:
     ]
     for text in report(records, replace(Told(), again=1), {}):
         assert "other samples" in text and "1 run more tested" in text
+
+
+def test_the_first_facts_name_each_kernels_release_and_the_days_and_no_version_is_called_a_hash() -> None:
+    asked = mission(["rt", "stock"], requirements=[WAKE_UP])
+    found = [*runs("rt", 20_000), *runs("stock", 20_000, kernel="9" * 5_000, started="2026-11-28T00:00:00+00:00")]
+    inputs = [one.inputs.model_copy(update={"artefacts": {"kernel": KERNEL}}) for one in found]
+    named = [one.manifest.model_copy(update={"inputs": its}) for one, its in zip(found, inputs, strict=True)]
+    facts = dict(build(gather(asked, analyse(asked, "demo", found, {}), named, {})).facts)
+    assert facts["Candidates measured"] == f"rt (6.1.0-56-rt-amd64), stock ({'9' * 64})"
+    assert facts["Measured"] == "2026-11-26 to 2026-11-28"
+    printed = to_markdown(build(gather(asked, analyse(asked, "demo", found, {}), named, {})))
+    assert "Package" in printed and "Kernel image, SHA-256" not in printed

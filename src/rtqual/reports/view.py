@@ -20,6 +20,7 @@ from rtqual.reports.page.document import PLOT_FOLDER, Block, Chapter, Document, 
 from rtqual.reports.page.render import to_html, to_markdown, to_pdf
 from rtqual.reports.page.text import clean, distinct, duration, prose
 
+_RELEASE = 64  # characters; uname(2) has no more
 _HASH = 16  # digits of a hash; the whole stands in the records
 
 
@@ -62,7 +63,7 @@ def _with_kernels(material: Material) -> Iterator[str]:
     """What was measured, with the release of its kernel where it has one."""
     for name in material.measured:
         kernels = {
-            manifest.provenance.kernel.split(" ", 1)[0]
+            manifest.provenance.kernel.split(" ", 1)[0][:_RELEASE]
             for manifest in material.records
             if manifest.inputs.candidate == name and manifest.inputs.board != PUBLISHED and manifest.provenance.kernel
         }
