@@ -18,6 +18,8 @@ ALLOWED = {
     "no text": "a file of octets has no text that could be changed",
     "SSE2's figures": "of another processor",
     "steps x86-64 instructions": "of another processor",
+    "the code of QEMU for x86-64 is looked at": "of another processor",
+    "only Debian 12's QEMU is known to the models of memory": "docs/memory.md says so",
     "A REAL REBOOT IS NOT TESTED: `setarch": "the machine's own kernel decides",
     "does not count what its threads spend (CONFIG_SCHEDSTATS)": "the machine's own kernel decides; guests have it",
 }
