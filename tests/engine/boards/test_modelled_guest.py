@@ -18,6 +18,7 @@ from rtqual.engine.candidates.ready import make_ready
 from rtqual.engine.initramfs.contents import guest_tools
 from rtqual.engine.instruments.cyclictest.measure import CYCLICTEST, CyclictestParameters
 from rtqual.protocols.board import Command, Job, Machine, Outcome
+from rtqual.protocols.board.jobscript import unpack
 from rtqual.protocols.load.own import stress_ng
 
 pytestmark = [
@@ -73,6 +74,18 @@ def test_a_hog_beside_hurts_by_memory_and_two_runs_are_equal(boards: Boards) -> 
     again = wakeups(boards("cortex-a72"), *HOG)
     told = {key: value for key, value in modelled.facts.items() if key.startswith("memory_")}
     assert (again.files, {key: again.facts[key] for key in told}) == (modelled.files, told)
+
+
+@pytest.mark.full
+def test_a_restored_run_is_the_uninterrupted_one(boards: Boards, tmp_path: Path) -> None:
+    """On one CPU: caches begin cold at the mark in both."""
+    board = VirtualBoard(boards("parallel").kernel, Machine(), tmp_path / "scratch", model=models()["cortex-a72"])
+    restored = wakeups(board)
+    subprocess.run(restored.command, cwd=tmp_path, check=False, stdin=subprocess.DEVNULL, timeout=900)
+    uninterrupted = unpack((tmp_path / "result").read_bytes(), "uninterrupted")
+    assert {name: uninterrupted[f"file.{name}"] for name in restored.files} == dict(restored.files)
+    told = models()["cortex-a72"].facts((tmp_path / "memory").read_text())
+    assert told == {key: restored.facts[key] for key in told}
 
 
 def test_a_qemu_that_is_not_known_is_refused(boards: Boards, monkeypatch: pytest.MonkeyPatch) -> None:
