@@ -15,7 +15,16 @@
 #include <linux/sched/signal.h>
 #include <linux/uaccess.h>
 
-enum { HELD_US = 200, PAUSE_MS = 3, FLOOD_US = 120, FLOODS = 3, LOCKED_US = 600, FAULT_US = 100, PAGES = 16, WARM = 256 };
+enum {
+	HELD_US = 200,
+	PAUSE_MS = 3,
+	FLOOD_US = 120,
+	FLOODS = 3,
+	LOCKED_US = 600,
+	FAULT_US = 100,
+	PAGES = 16,
+	WARM = 256
+};
 
 static char *way = "none";
 module_param(way, charp, 0444);
