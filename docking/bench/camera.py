@@ -18,8 +18,8 @@ import numpy as np
 
 from rtqual.base.apt import fetch
 from rtqual.engine.initramfs.contents import guest_file
-from rtqual_docking.output import StreamRun, cpu_ns, sections, since_sent, stream_of
 from rtqual_docking.script import COMMON, CPU, flown
+from rtqual_docking.stream_output import StreamRun, cpu_ns, sections, since_sent, stream_of
 from support.kmod_guest import Guest, boot
 
 KERNEL = "linux-image-rt-amd64"

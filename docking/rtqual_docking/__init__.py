@@ -3,7 +3,7 @@
 
 part.py    what this part brings
 ways.py    frames to ranges, an instrument a way; faults.py: what the driver does when the camera fails
-wifi.py    poses at another spacecraft; air.py: their way; peer.py: the same beside a procedure
+radios.py  poses at another spacecraft; air.py: their way; peer.py: the same beside a procedure
 docking.py  exercise.py   the closed loop, and a camera that is worked hard
 carried.py  what guests hold for them
 script.py  the programs as shell; output.py: what they print

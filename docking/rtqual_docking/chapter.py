@@ -28,9 +28,9 @@ from rtqual.reports.page.document import (
 )
 from rtqual.reports.page.text import clean, load_text, marked, number, place, prose, readable
 from rtqual_docking.approach import APPROACH, HEIGHT, WIDTH, Approach, Sight, within
+from rtqual_docking.camera_goals import CameraWays, Ways, camera, way_name
 from rtqual_docking.chapter_wifi import sent_by_wifi
 from rtqual_docking.faults import DESCRIPTORS, FAULTS, WITH_FAULTS
-from rtqual_docking.judgement import CameraWays, Ways, camera, way_name
 
 _FIGURES = (
     "frames_per_s", "frames_per_s_unthrottled", "frames_lost", "min", "p50", "p99", "max", "last transfer to range p50",

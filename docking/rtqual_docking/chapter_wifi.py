@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from rtqual.reports.material import Material, figure_cell, notes_for, timing_mark
 from rtqual.reports.page.document import Block, Cell, Column, Paragraph, Table
 from rtqual.reports.page.text import clean, load_text, marked, place
-from rtqual_docking.wifi import SENT_BY_WIFI
+from rtqual_docking.radios import SENT_BY_WIFI
 
 _LEGEND = (
     "Poses at another spacecraft: the flight program's go over a simulated Wi-Fi link, 60 a second, and count from the "

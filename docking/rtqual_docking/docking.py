@@ -21,8 +21,8 @@ from rtqual.protocols.board import Command, Job, Outcome
 from rtqual.protocols.instrument import Instrument, NoParameters
 from rtqual.protocols.instrument.output import clock_problems, last_line, require_success
 from rtqual.protocols.record.schema import Measurement, Scalar, Series
-from rtqual_docking.output import of_emulator, values_of
 from rtqual_docking.script import CHASER, COMMON, FLOWN_RAISED, ON_BUS, UVC_NODE
+from rtqual_docking.stream_output import of_emulator, values_of
 
 PREFIX = "docking"
 DELAYS_MS = (0, 20, 50, 100)

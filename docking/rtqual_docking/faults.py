@@ -28,7 +28,6 @@ from rtqual.protocols.board import Command, Job, Outcome
 from rtqual.protocols.instrument import Instrument, Parameters
 from rtqual.protocols.instrument.output import last_line, require_success
 from rtqual.protocols.record.schema import Measurement, Scalar
-from rtqual_docking.output import of_emulator, values_of
 from rtqual_docking.script import (
     COMMON,
     DRIVER_MODULE,
@@ -40,6 +39,7 @@ from rtqual_docking.script import (
     UVC_NODE,
     rendered,
 )
+from rtqual_docking.stream_output import of_emulator, values_of
 
 STRUCK, FRAMES, DESCRIBED = 20, 60, 5
 FAULTS = ("drop", "short", "corrupt", "error", "header", "late", "stall", "unplug", "unplug:0")

@@ -15,7 +15,7 @@ PART = Part(
         Row(140, "rtqual_docking.exercise:EXERCISE"),
         Row(150, "rtqual_docking.ways:WAYS"),
         Row(160, "rtqual_docking.faults:WITH_FAULTS"),
-        Row(170, "rtqual_docking.wifi:SENT_BY_WIFI"),
+        Row(170, "rtqual_docking.radios:SENT_BY_WIFI"),
         Row(180, "rtqual_docking.docking:DOCKINGS"),
     ),
     carried=(Row(20, "rtqual_docking.carried:carried"),),
@@ -26,7 +26,7 @@ PART = Part(
             "What the docking camera's ways are to reach, one [[goal]] each.",
         ),
     ),
-    judgements=(Row(10, "rtqual_docking.judgement:judged"),),
+    judgements=(Row(10, "rtqual_docking.camera_goals:judged"),),
     templates=(Row(20, "rtqual_docking.template:DOCKING"),),
     boxes=(Row(10, "rtqual_docking.chapter:goals_box"),),
     sections=(

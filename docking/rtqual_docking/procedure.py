@@ -23,9 +23,8 @@ from rtqual.protocols.board import Command, Job, Outcome
 from rtqual.protocols.instrument import Instrument, NoParameters, Parameters
 from rtqual.protocols.instrument.output import clock_problems, last_line
 from rtqual.protocols.record.schema import Measurement, Scalar, Series
-from rtqual_docking import air, peer
+from rtqual_docking import air, peer_poses
 from rtqual_docking.carried import KEPT_DISK
-from rtqual_docking.output import of_emulator
 from rtqual_docking.script import (
     COMMON,
     DRIVER_MODULE,
@@ -42,6 +41,7 @@ from rtqual_docking.script import (
     WORKERS_FIFO,
     flown,
 )
+from rtqual_docking.stream_output import of_emulator
 
 LOG, REPORT = "ground.log", "report"
 _GROUND_FIFO = 60  # above what answers it, so that an answer is stamped when it leaves; below camera and control loop
@@ -150,13 +150,14 @@ class FlownProcedure(Instrument):
         )  # fmt: skip
         fly = measure.format(
             program=f"{PROGRAM} {arguments}", name=PROGRAM, ground=GROUND, fifo=_GROUND_FIFO, log=LOG, played=_PLAYED,
-            peer=peer.BEGIN if beside else "", peer_end=peer.END if beside else "", handed=HANDED if driver else "",
+            peer=peer_poses.BEGIN if beside else "", peer_end=peer_poses.END if beside else "",
+            handed=HANDED if driver else "",
             raised=_NOTHING if driver else RAISED.format(stream="awaited busy", priority=WORKERS_FIFO),
         )  # fmt: skip
         return Job(
             setup=(Command(("sh", "-c", f"{COMMON}{prepared}")),),
             measure=Command(("sh", "-c", COMMON + fly), fifo=1),
-            collect=(LOG, REPORT, *(peer.FILES if beside else ())),
+            collect=(LOG, REPORT, *(peer_poses.FILES if beside else ())),
             modules=(*(() if driver else ("uvcvideo",)), "vhci-hcd", *modules),
             version=(PROGRAM, "--version"),
         )
@@ -166,7 +167,7 @@ class FlownProcedure(Instrument):
         if outcome.exit_code or not log:
             said = last_line(outcome.stderr, outcome.stdout, outcome.console)
             raise RunFailed(f"{self.name}: the ground left no log, last words: {said!r}")
-        ages, beside = peer.figures(outcome.files) if self.procedure.peer else ([], {})
+        ages, beside = peer_poses.figures(outcome.files) if self.procedure.peer else ([], {})
         judgement = judged(self.procedure, log, self.definition, beside)
         emulated = of_emulator(outcome.files.get(REPORT, ""))
         scalars = {

@@ -33,7 +33,6 @@ from rtqual.protocols.instrument import Instrument, Parameters
 from rtqual.protocols.instrument.output import clock_problems, require_success
 from rtqual.protocols.instrument.planning import STARTUP_S
 from rtqual.protocols.record.schema import Measurement, Scalar, Series
-from rtqual_docking.output import POSES, StreamRun, cpu_ns, fifo_of, of_emulator, sections, since_sent, stream_of
 from rtqual_docking.script import (
     BESIDE,
     COMMON,
@@ -51,6 +50,7 @@ from rtqual_docking.script import (
     parts,
     rendered,
 )
+from rtqual_docking.stream_output import POSES, StreamRun, cpu_ns, fifo_of, of_emulator, sections, since_sent, stream_of
 
 PREFIX = "lidar-"  # begins the names of the camera's instruments
 _RENDERING_S, _PLUG_S = 2.0, 0.6

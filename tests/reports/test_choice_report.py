@@ -10,7 +10,7 @@ from rtqual.engine.analysis.evidence import analyse
 from rtqual.engine.candidates.mark import Has
 from rtqual.engine.mission import Mission
 from rtqual.protocols.record.schema import Record, Scalar, Series
-from rtqual.reports.chapter.choice import choice
+from rtqual.reports.chapter.choosing import choice
 from rtqual.reports.material import gather
 from rtqual.reports.page.document import Block, Plot, Plots
 from support.analysis_records import record

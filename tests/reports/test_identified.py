@@ -22,7 +22,7 @@ from rtqual.reports.chapter import qualification
 from rtqual.reports.machine.github import to_github
 from rtqual.reports.machine.junit import to_junit
 from rtqual.reports.machine.prometheus import to_prometheus
-from rtqual.reports.machine.sbom import to_sbom
+from rtqual.reports.machine.sbom_of_runs import to_sbom
 from rtqual.reports.material import gather
 from rtqual.reports.page.render import to_html, to_markdown
 from rtqual.reports.told import Told

@@ -17,7 +17,7 @@ from rtqual.base.errors import RunFailed
 from rtqual.engine.boards.trial import try_guest
 from rtqual.face.commands import doctor as cli
 from rtqual.stages import doctor
-from rtqual.stages.doctor import Check, machine, tools
+from rtqual.stages.doctor import Check, this_machine, tools
 
 PROGRAMS = ("setpriv", "cpio", "depmod", "mke2fs", "dpkg-deb", "cyclictest", "hackbench", "sysbench", "stress-ng")
 ANSWERS, ABORTS, HANGS = "exit 67", "echo 'no VM' >&2; kill -ABRT $$", "exec /bin/sleep 60"
@@ -184,7 +184,9 @@ def test_real_time_priority_is_really_tried() -> None:
     command = ["prlimit", "--rtprio=0", sys.executable, "-c"]
     if os.geteuid() == 0:
         command = ["setpriv", "--bounding-set=-sys_nice", *command]
-    code = "from rtqual.stages.doctor.machine import _realtime; check = _realtime(); print(check.state, check.found)"
+    code = (
+        "from rtqual.stages.doctor.this_machine import _realtime; check = _realtime(); print(check.state, check.found)"
+    )
     denied = subprocess.run([*command, code], capture_output=True, text=True, check=True).stdout
     assert denied.startswith("warning SCHED_FIFO: Operation not permitted")
 
@@ -195,7 +197,7 @@ def test_a_user_without_a_name_is_told_what_a_container_needs() -> None:
     command = ["setpriv", "--reuid=4321", "--clear-groups", f"--inh-caps={only}", f"--ambient-caps={only}"]
     command += ["prlimit", "--rtprio=0", sys.executable, "-c"]
     nameless = {name: text for name, text in os.environ.items() if name not in ("LOGNAME", "USER", "LNAME", "USERNAME")}
-    code = "from rtqual.stages.doctor.machine import _realtime; print(_realtime().found)"
+    code = "from rtqual.stages.doctor.this_machine import _realtime; print(_realtime().found)"
     done = subprocess.run([*command, code], env=nameless, capture_output=True, text=True, check=False)
     assert (done.stderr, done.stdout) == (
         "", "SCHED_FIFO: Operation not permitted; a container needs CAP_SYS_NICE and CAP_IPC_LOCK\n"
@@ -203,10 +205,10 @@ def test_a_user_without_a_name_is_told_what_a_container_needs() -> None:
 
 
 def test_what_a_user_does_to_get_real_time_priority(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine, "_TRY_REALTIME", "import sys; sys.exit('mlockall: Cannot allocate memory')")
+    monkeypatch.setattr(this_machine, "_TRY_REALTIME", "import sys; sys.exit('mlockall: Cannot allocate memory')")
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     monkeypatch.setenv("LOGNAME", "flyer")
-    check = machine._realtime()
+    check = this_machine._realtime()
     assert (check.state, check.found) == ("warning", "mlockall: Cannot allocate memory")
     printed = subprocess.run(["sh", "-c", check.fix.split(" | ")[0]], capture_output=True, text=True, check=True)
     assert printed.stdout == "flyer - rtprio 99\nflyer - memlock unlimited\n"
@@ -217,8 +219,8 @@ def test_what_a_user_does_to_get_real_time_priority(monkeypatch: pytest.MonkeyPa
     [("-1", "ok", "off"), ("", "ok", "off"), ("950000", "ok", "950,000 us"), ("400000", "warning", "400,000 us")],
 )
 def test_throttling(monkeypatch: pytest.MonkeyPatch, runtime: str, state: str, found: str) -> None:
-    monkeypatch.setattr(machine, "contents", lambda path: runtime if "runtime" in path else "1000000")
-    check = machine._throttling()
+    monkeypatch.setattr(this_machine, "contents", lambda path: runtime if "runtime" in path else "1000000")
+    check = this_machine._throttling()
     assert check.state == state
     assert found in check.found
     assert check.fix.endswith("sysctl kernel.sched_rt_runtime_us=950000") == (state == "warning")
@@ -229,22 +231,22 @@ def test_throttling(monkeypatch: pytest.MonkeyPatch, runtime: str, state: str, f
     [("tsc", 1, "ok"), ("jiffies", 1, "warning"), ("tsc", 4_000_000, "warning"), ("unknown", 0, "warning")],
 )
 def test_clock(source: str, resolution_ns: int, state: str) -> None:
-    assert machine._clock(source, resolution_ns).state == state
+    assert this_machine._clock(source, resolution_ns).state == state
 
 
 def test_governor_and_hypervisor() -> None:
-    assert machine._governor(None).state == machine._governor("performance").state == "ok"
-    assert "scaling_governor" in machine._governor("powersave").fix
-    assert machine._hypervisor(None).state == "ok"
-    assert machine._hypervisor("kvm").state == "warning"
+    assert this_machine._governor(None).state == this_machine._governor("performance").state == "ok"
+    assert "scaling_governor" in this_machine._governor("powersave").fix
+    assert this_machine._hypervisor(None).state == "ok"
+    assert this_machine._hypervisor("kvm").state == "warning"
 
 
 def test_full_and_unusable_disks_stop_the_demo(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    assert machine._disk("disk", tmp_path, 2**80, "records", "elsewhere").state == "missing"
+    assert this_machine._disk("disk", tmp_path, 2**80, "records", "elsewhere").state == "missing"
     file = tmp_path / "file"
     file.touch()
     monkeypatch.setenv("XDG_CACHE_HOME", str(file))
-    check = machine._cache_disk()
+    check = this_machine._cache_disk()
     assert (check.state, check.demo) == ("missing", True)
     assert "XDG_CACHE_HOME" in check.fix
 

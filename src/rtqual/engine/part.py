@@ -19,7 +19,7 @@ PART = Part(
         Row(110, f"{_INSTRUMENTS}.probe.families:KERNEL_PROBES"),
         Row(130, f"{_INSTRUMENTS}.footprint:FOOTPRINT"),
     ),
-    loads=(Row(10, "rtqual.engine.loads.house:LOADS"),),
+    loads=(Row(10, "rtqual.engine.loads.stock:LOADS"),),
     annexes=(Row(5, "rtqual.engine.campaign.sessions:SESSIONS"), Row(6, "rtqual.engine.campaign.guests:GUESTS")),
     carried=(Row(10, "rtqual.engine.candidates.carried:probes"),),
     kernels=(

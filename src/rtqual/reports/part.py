@@ -17,7 +17,7 @@ PART = Part(
         Chapter(70, f"{_CHAPTER}.conclusion:conclusion", "6", "Conclusion"),
         Chapter(80, f"{_CHAPTER}.glossary:glossary", "7", "Glossary"),
         Chapter(90, f"{_CHAPTER}.qualification:qualification", "8", "Qualification of the tool"),
-        Chapter(100, f"{_CHAPTER}.tools:tools", "A", "Test tools"),
+        Chapter(100, f"{_CHAPTER}.measured_with:tools", "A", "Test tools"),
         Chapter(110, f"{_CHAPTER}.environment:environment", "B", "Test environment"),
         Chapter(120, f"{_CHAPTER}.results:results", "C", "Test results"),
         Chapter(130, f"{_CHAPTER}.analysis:analysis", "D", "Analysis"),
@@ -27,7 +27,7 @@ PART = Part(
         Section(40, f"{_CHAPTER}.mechanisms:mechanisms", "By operating system"),
         Section(50, f"{_CHAPTER}.stability:stability", "Stability"),
         Section(60, f"{_CHAPTER}.comparisons:comparisons", "Comparisons"),
-        Section(70, f"{_CHAPTER}.dependence:dependence", "Dependence of the samples"),
+        Section(70, f"{_CHAPTER}.independence:dependence", "Dependence of the samples"),
         Section(80, f"{_CHAPTER}.tails:tails", "Tails"),
     ),
 )

@@ -17,7 +17,7 @@ from rtqual.reports.machine.bencher import to_bencher
 from rtqual.reports.machine.github import to_github
 from rtqual.reports.machine.junit import to_junit
 from rtqual.reports.machine.prometheus import to_prometheus
-from rtqual.reports.machine.sbom import to_sbom
+from rtqual.reports.machine.sbom_of_runs import to_sbom
 from rtqual.reports.page.document import AS_USUAL, PLOT_FOLDER, Printed
 from rtqual.reports.told import UNTOLD, Told
 

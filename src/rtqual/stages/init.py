@@ -16,7 +16,7 @@ from rtqual.base.architecture import AMD64, ARM64, ARMHF, Architecture, of_kerne
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.base.scratch import scratch
 from rtqual.base.words import listed
-from rtqual.engine.boards.remote.asked import BoardAsked, ask
+from rtqual.engine.boards.remote.unnamed import BoardAsked, ask
 from rtqual.engine.mission import load_mission
 from rtqual.engine.mission.board import over_ssh
 from rtqual.engine.mission.explain import suggest

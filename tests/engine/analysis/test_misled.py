@@ -22,9 +22,9 @@ from rtqual.engine.mission import Mission
 from rtqual.face.terminal.verdict import as_dict
 from rtqual.protocols.record.schema import Record, Scalar, Series, Timing
 from rtqual.reports.machine.bencher import to_bencher
+from rtqual.reports.machine.gate_sections import headline, outcomes
 from rtqual.reports.machine.junit import to_junit
 from rtqual.reports.machine.prometheus import to_prometheus
-from rtqual.reports.machine.regressions import headline, outcomes
 from rtqual.reports.material import gather
 from rtqual.reports.view import build
 from rtqual.stages.select import Selection

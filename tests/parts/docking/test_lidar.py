@@ -19,8 +19,8 @@ from rtqual.protocols.record.schema import Timing, samples_digest
 from rtqual.protocols.record.store import read as read_record
 from rtqual_docking import approach
 from rtqual_docking.approach import APPROACH, Approach, Sight
-from rtqual_docking.output import cpu_ns, stream_of
 from rtqual_docking.stage import lidar
+from rtqual_docking.stream_output import cpu_ns, stream_of
 from support.camera_faults import assert_costs_through_the_driver, assert_costs_through_uvcvideo
 from support.flight_programs import packed
 from support.instrument_outputs import captured_text, outcome_of, read, read_text

@@ -23,10 +23,10 @@ from rtqual.reports.material import gather
 from rtqual.reports.page.document import Bullets, Table
 from rtqual.reports.view import build
 from rtqual.stages.select import Selection
+from rtqual_docking.camera_goals import CameraWays, Reached, camera
 from rtqual_docking.chapter import lidar
 from rtqual_docking.faults import DESCRIPTORS, FAULTS
 from rtqual_docking.goal import Goal
-from rtqual_docking.judgement import CameraWays, Reached, camera
 from support.analysis_records import WAKE_UP, mission, record
 from support.instrument_outputs import captured_text, read_text
 

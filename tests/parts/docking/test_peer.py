@@ -17,7 +17,7 @@ from rtqual.engine.procedure.model import Procedure
 from rtqual.engine.procedure.peer import judged
 from rtqual.protocols.record.schema import Scalar
 from rtqual_docking.air import AGE, CAME, POSES_LOG, SENT
-from rtqual_docking.peer import figures
+from rtqual_docking.peer_poses import figures
 from support.built import built
 from support.ground_log import START_STOP, TOP, definition, good, procedure
 

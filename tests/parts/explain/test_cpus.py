@@ -8,10 +8,10 @@ from rtqual.parts.explain.context import slices
 from rtqual.parts.explain.matching import Sample, match
 from rtqual.parts.explain.processor import X86_64
 from rtqual.parts.explain.sections import longest, placed
+from rtqual.parts.explain.stretch_words import cause, described
 from rtqual.parts.explain.timeline import Kind, Timeline, timeline
 from rtqual.parts.explain.trace import KernelThread, Trace
 from rtqual.parts.explain.windows import places, window
-from rtqual.parts.explain.wording import cause, described
 from rtqual.protocols.record.schema import Series
 from support.watched_runs import AT, CYCLICTEST, IDLE, LOAD, SYMBOLS, USER, Log
 

@@ -17,9 +17,9 @@ from rtqual.engine.boards.parts import part
 from rtqual.engine.instruments.cyclictest.measure import CYCLICTEST, CyclictestParameters
 from rtqual.parts.explain import modules
 from rtqual.parts.explain.stage import Asked, Explained, _Run, explain, require
+from rtqual.parts.explain.stretch_words import cause
 from rtqual.parts.explain.symbols import Symbols
 from rtqual.parts.explain.timeline import Kind
-from rtqual.parts.explain.wording import cause
 from rtqual.protocols.board import Command
 from rtqual.protocols.record.schema import Measurement, Series
 from rtqual.protocols.record.store import Store, read

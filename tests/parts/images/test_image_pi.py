@@ -12,9 +12,9 @@ import pytest
 from rtqual.base.errors import RunFailed
 from rtqual.engine.mission import Need
 from rtqual.parts.images import pi
-from rtqual.parts.images.cards import trial
+from rtqual.parts.images.cards import card_trial
 from rtqual.parts.images.flash import Identity, write_disk, write_fat
-from rtqual.parts.images.trial import Ran
+from rtqual.parts.images.image_trial import Ran
 from rtqual.protocols.record.store import Store, read
 from support.command import Fails, Run
 
@@ -119,7 +119,7 @@ def test_a_card_measures_two_kernels_on_an_emulated_raspberry_pi(rtqual: Run, tm
     held = tmp_path / "held/card"
     held.parent.mkdir()
     shutil.copyfile(image, held)
-    said = list(trial.starts(held, held.parent, 2, off=True))
+    said = list(card_trial.starts(held, held.parent, 2, off=True))
     assert len(said) == 2 and "the next candidate" in said[0] and "measured 2 of 2 cells" in said[1]
     done = rtqual("import", held, "--mission", mission, "--out", out, "--json")
     (taken,) = json.loads(done.stdout)

@@ -9,7 +9,7 @@ import pytest
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.engine.campaign import folder as kept
 from rtqual.engine.campaign.provenance import replayed
-from rtqual.parts.importers.board import ImportedBoard
+from rtqual.parts.importers.imported import ImportedBoard
 from rtqual.parts.importers.records import Circumstances, import_files
 from rtqual.protocols.board import Command, Job
 from rtqual.protocols.record.schema import Timing

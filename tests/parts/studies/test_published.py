@@ -9,9 +9,9 @@ import pytest
 
 from rtqual.base.errors import BadInput
 from rtqual.parts.studies.audit import Audit, audit
+from rtqual.parts.studies.audits import document
 from rtqual.parts.studies.beside import beside, matching
 from rtqual.parts.studies.catalogue import KEYS, Study, parse, studies, study
-from rtqual.parts.studies.document import document
 from rtqual.parts.studies.misprint import MisprintKind
 from rtqual.parts.studies.words import audit_values, catalogue, study_text, study_values
 from support.made_up_study import TOML

@@ -4,7 +4,7 @@
 import pytest
 
 from rtqual.engine.mission import Candidate, Tailor
-from rtqual.parts.tailor.feasible import contradiction
+from rtqual.parts.tailor.wishes import contradiction
 
 
 @pytest.mark.parametrize(

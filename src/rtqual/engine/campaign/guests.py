@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What ran in a campaign's guests, by package and version: its list of software (reports/machine/sbom.py)."""
+"""What ran in a campaign's guests, by package and version: its list of software (reports/machine/sbom_of_runs.py)."""
 
 from collections.abc import Sequence
 

@@ -10,7 +10,7 @@ from rtqual.base.apt import Package
 from rtqual.base.architecture import Architecture
 from rtqual.base.errors import BadInput
 from rtqual.engine.initramfs import contents
-from rtqual.engine.initramfs.overlay import overlaid
+from rtqual.engine.initramfs.appended import overlaid
 from rtqual.protocols.board.system import HeldPackage, Kernel
 
 

@@ -9,7 +9,7 @@ from rich.text import Text
 from rtqual.base.words import clean
 from rtqual.engine.analysis.regression.course import Course, Regressions
 from rtqual.face.terminal.plain import fields_of
-from rtqual.reports.machine.regressions import headline, overall, sections
+from rtqual.reports.machine.gate_sections import headline, overall, sections
 
 _TONES = {Course.WORSE: "bold red", Course.BETTER: "bold green", Course.UNDECIDED: "bold yellow"}
 

@@ -5,7 +5,7 @@ part.py      what this part brings
 command.py  words.py   the command, and what it prints
 hung.py      where a run stands that hung; again.py: a run made again
 stage.py     samples explained; measured.py: which can be; why.py: those of a campaign, for its report
-late.py      where the measured system told; advice.py: what the lint says about it
+late_samples.py where the measured system told; advice.py: what the lint says about it
 chapter.py   plots.py   in the report
 symbols.py   the kernel's functions and variables by address
 modules.py   those of modules, where the kernel does not tell them
@@ -19,8 +19,8 @@ context.py   thread, calls, interrupts and preemption, block by block
 timeline.py  the parts of a sample
 sections.py  the longest sections without interrupts or preemption
 tally.py     causes of many samples together
-wording.py   parts in words
-told.py      samples that the measured system's own kernel told
+stretch_words.py parts in words
+told_by_kernel.py samples that the measured system's own kernel told
 kept.py      timelines as a campaign keeps them
 export.py    timelines for trace viewers
 """

@@ -8,11 +8,11 @@ from functools import partial
 
 from rtqual.base.words import count, share
 from rtqual.engine.analysis.figure.model import Group
+from rtqual.parts.explain.cause_plots import timeline_plot, waterfall_plot
 from rtqual.parts.explain.kept import WHY, Whys
-from rtqual.parts.explain.plots import timeline_plot, waterfall_plot
+from rtqual.parts.explain.stretch_words import cause, described, plain
 from rtqual.parts.explain.tally import Tally, Waterfall, tally, waterfalls
 from rtqual.parts.explain.timeline import Kind, Timeline
-from rtqual.parts.explain.wording import cause, described, plain
 from rtqual.protocols.record.schema import Manifest
 from rtqual.reports.draw import plots
 from rtqual.reports.material import Material, group_of, timing_notes

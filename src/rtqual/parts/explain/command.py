@@ -50,7 +50,7 @@ def explain(
     """
     from rtqual.base.errors import BadInput  # noqa: PLC0415
     from rtqual.engine.campaign.find import find  # noqa: PLC0415
-    from rtqual.parts.explain import hung, late  # noqa: PLC0415
+    from rtqual.parts.explain import hung, late_samples  # noqa: PLC0415
     from rtqual.parts.explain.advice import advice  # noqa: PLC0415
     from rtqual.parts.explain.stage import Asked, explainable, tally_all, worst_of  # noqa: PLC0415
     from rtqual.parts.explain.stage import explain as explained_by  # noqa: PLC0415
@@ -76,7 +76,7 @@ def explain(
     if many and (sample is not None or above is not None):
         raise BadInput(f"{record}: holds {len(paths)} records: --sample and --above take one of them")
     asked = Asked(worst or (0 if above else _WORST), sample, above_ns)
-    traced = [late.of(path, records[path], asked) for path in late.kept(records)]
+    traced = [late_samples.of(path, records[path], asked) for path in late_samples.kept(records)]
     if many and (explainable(records) or not traced):
         told = explained_by(worst_of(records, worst or _OF_EACH), tell)
     else:

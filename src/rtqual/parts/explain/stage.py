@@ -21,8 +21,8 @@ from rtqual.engine.campaign import trusted
 from rtqual.parts.explain import sections, trace
 from rtqual.parts.explain.again import Again
 from rtqual.parts.explain.context import Slice, slices
+from rtqual.parts.explain.explainable import Found, Measured, measured
 from rtqual.parts.explain.matching import Sample
-from rtqual.parts.explain.measured import Found, Measured, measured
 from rtqual.parts.explain.processor import processor_of
 from rtqual.parts.explain.sections import Placed
 from rtqual.parts.explain.spec import MOST_WINDOWS

@@ -12,12 +12,12 @@ from rtqual.base.units import format_ns
 from rtqual.base.words import clean, count, share, under
 from rtqual.parts.explain.advice import Advice
 from rtqual.parts.explain.hung import Hung
-from rtqual.parts.explain.late import LateTold, Watching
+from rtqual.parts.explain.late_samples import LateTold, Watching
 from rtqual.parts.explain.sections import Placed
 from rtqual.parts.explain.stage import Explained
+from rtqual.parts.explain.stretch_words import calls, cause, described, plain
 from rtqual.parts.explain.tally import Tally, Waterfall
 from rtqual.parts.explain.timeline import Kind, Timeline
-from rtqual.parts.explain.wording import calls, cause, described, plain
 from rtqual.protocols.record.schema import Timing
 
 _HELD_NS = 20_000  # a timer that is later waited for more than its interrupt

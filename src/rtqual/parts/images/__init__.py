@@ -12,6 +12,6 @@ cards/         what measures a board without a network, and is read again
 initrd.py, bootpart.py  what else lies on the boot partition
 sbom.py, licences.py    the list of what is inside
 trial.py, comparison.py  booted, and two roots compared; pi.py: on an emulated Raspberry Pi
-measured.py    a root that a campaign measures in
+measuring_root.py a root that a campaign measures in
 files/         scripts of ours that go into images (own.py); elf.py: which libraries a program needs
 """

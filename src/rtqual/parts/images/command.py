@@ -77,7 +77,7 @@ def image(
     """
     from rtqual.base.architecture import AMD64  # noqa: PLC0415
     from rtqual.base.errors import BadInput  # noqa: PLC0415
-    from rtqual.parts.images import comparison, trial  # noqa: PLC0415
+    from rtqual.parts.images import image_trial, two_roots  # noqa: PLC0415
     from rtqual.parts.images.board import for_board  # noqa: PLC0415
     from rtqual.parts.images.request import request_for  # noqa: PLC0415
     from rtqual.parts.images.system import build  # noqa: PLC0415
@@ -108,12 +108,12 @@ def image(
         board=whose,
     )
     if flavour == "both":
-        measured = comparison.two_roots(request, out, tell)
+        measured = two_roots.two_roots(request, out, tell)
     else:
         made = build(request, out, tell)
         if boot:
             tell("booting the image")
-        measured = {flavour: comparison.MeasuredImage(made, trial.boot(made) if boot else None)}
+        measured = {flavour: two_roots.MeasuredImage(made, image_trial.boot(made) if boot else None)}
     if as_json:
         print_json(as_dict(measured))
     else:
@@ -135,8 +135,8 @@ def _card(
     as_json: bool,
 ) -> int:
     from rtqual.base.errors import BadInput  # noqa: PLC0415
+    from rtqual.parts.images.cards import card_trial  # noqa: PLC0415
     from rtqual.parts.images.cards import stage as card  # noqa: PLC0415
-    from rtqual.parts.images.cards import trial  # noqa: PLC0415
     from rtqual.parts.images.cards.words import card_dict, card_lines  # noqa: PLC0415
 
     if board is None:
@@ -144,7 +144,7 @@ def _card(
     made = card.write(mission, scale, board, out, firmware, tell, run_programs=lets, to_try=boot)
     if boot:
         tell("the card measures its first cell in QEMU")
-    tried = trial.boot(made) if boot else None
+    tried = card_trial.boot(made) if boot else None
     if as_json:
         print_json(card_dict(made, tried))
     else:

@@ -14,8 +14,8 @@ PART = Part(
         ),
     ),
     roots=(
-        Keyed(10, "rtqual.parts.images.measured:under_root", "minimal"),
-        Keyed(20, "rtqual.parts.images.measured:under_root", "debian"),
+        Keyed(10, "rtqual.parts.images.measuring_root:under_root", "minimal"),
+        Keyed(20, "rtqual.parts.images.measuring_root:under_root", "debian"),
     ),
     forms=(Keyed(10, "rtqual.parts.images.cards.command_import:take", "card"),),
     ways=(Keyed(10, "rtqual.parts.images.cards.board:CardBoard", "card"),),

@@ -21,7 +21,7 @@ from rtqual.engine.candidates.roots import modules_for, packages_for
 from rtqual.engine.initramfs import contents
 from rtqual.engine.kernel.config import parse
 from rtqual.engine.mission import Need
-from rtqual.parts.images import debian, initrd, minimal, sbom
+from rtqual.parts.images import debian_root, initrd, minimal, sbom
 from rtqual.parts.images.archive import write_cpio
 from rtqual.parts.images.board import MODULES, ForBoard
 from rtqual.parts.images.bootpart import BootFiles, boot_files
@@ -216,7 +216,7 @@ class _Assembly:
         else:
             wanted = packages_for(request.needs, more)
             # udev loads those of the needs' modules whose device is there; only modules asked for by name are forced.
-            root = debian.fill(
+            root = debian_root.fill(
                 folder, architecture=request.architecture, packages=wanted, modules=self._present(request.modules)
             )
             packages = []

@@ -15,7 +15,7 @@ cyclictest_*.py   its histogram, every sample (-v), summary lines (-q) and JSON;
 sysbench.py (its lines: sysbench_lines.py) hackbench.py stress_ng.py rtla.py jitterdebugger.py rteval.py
 xenomai.py stress_ng_text.py rt_pairs.py latency_tracer.py hwlatdetect.py tracer_lines.py rtla_top.py noise.py
 perf_sched.py rt_app.py rt_tests_json.py rtosbench.py zephyr.py osadl.py probe.py   other tools' outputs
-table.py          a column of samples in Parquet or comma-separated text; histogram_table.py: one of counts
+columns.py        a column of samples in Parquet or comma-separated text; histogram_table.py: one of counts
 records.py        readings -> records in a store
-boards.py  board.py   records as a mission's candidate: imported = FOLDER
+board_rows.py board.py   records as a mission's candidate: imported = FOLDER
 """

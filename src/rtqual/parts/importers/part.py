@@ -11,12 +11,12 @@ PART = Part(
             200, f"{_HERE}.command:import_", "import", "Read what other tools measured into records (docs/import.md)."
         ),
     ),
-    boards=(Row(70, f"{_HERE}.boards:BOARD"),),
+    boards=(Row(70, f"{_HERE}.board_rows:BOARD"),),
     imports=(  # a file is of the first format whose mark is in it
-        Row(10, f"{_HERE}.table:PARQUET"),
-        Row(20, f"{_HERE}.probe:PROBE"),
+        Row(10, f"{_HERE}.columns:PARQUET"),
+        Row(20, f"{_HERE}.probe_result:PROBE"),
         Row(30, f"{_HERE}.histogram_table:FORMAT"),
-        Row(40, f"{_HERE}.table:CSV"),
+        Row(40, f"{_HERE}.columns:CSV"),
         Row(50, f"{_HERE}.rteval:FORMAT"),
         Row(60, f"{_HERE}.stress_ng:FORMAT"),
         Row(70, f"{_HERE}.osadl:FORMAT"),
@@ -43,7 +43,7 @@ PART = Part(
         Row(280, f"{_HERE}.cyclictest_verbose:FORMAT"),
         Row(290, f"{_HERE}.cyclictest_histogram:FORMAT"),
         Row(300, f"{_HERE}.cyclictest_summary:FORMAT"),
-        Row(310, f"{_HERE}.hackbench:FORMAT"),
+        Row(310, f"{_HERE}.hackbench_times:FORMAT"),
         Row(320, f"{_HERE}.rtosbench:FORMAT"),
     ),
 )

@@ -7,7 +7,7 @@ A log may hold many runs; each begins with the program's banner. Since 0.5 threa
 import re
 from pathlib import Path
 
-from rtqual.engine.instruments.sysbench.output import (
+from rtqual.engine.instruments.sysbench.sysbench_output import (
     FIGURE_STEP_NS,
     FILE_RATES,
     FILE_THROUGHPUTS,

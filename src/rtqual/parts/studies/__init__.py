@@ -8,8 +8,8 @@ rounded.py    a printed figure and what rounding leaves open
 formula.py    formulas over printed figures
 misprint.py   what kind of mistake a misprint is
 audit.py      rules and claims against the figures
-wording.py    findings in words
-printed.py    their systems as candidates
+misprint_words.py findings in words
+study_candidates.py their systems as candidates
 records.py    a published system's figures as records
 choice.py     what a study says of its systems, and which it chose
 beside.py     a published table, in the shape of our own results

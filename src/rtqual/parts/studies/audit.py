@@ -14,8 +14,8 @@ from rtqual.base.words import listed
 from rtqual.parts.studies.catalogue import EVERY_ROW, Claim, ClaimCheck, Study, StudyRule, slug
 from rtqual.parts.studies.formula import bound, evaluate, figure_named, may_hold, split_relation
 from rtqual.parts.studies.misprint import MisprintKind, Named, Wrong, name
+from rtqual.parts.studies.misprint_words import StudyCircumstances, explain, plain, recomputed, related, span
 from rtqual.parts.studies.rounded import Rounded, exponent, rounds_to
-from rtqual.parts.studies.wording import StudyCircumstances, explain, plain, recomputed, related, span
 
 Names = Mapping[str, str]
 

@@ -9,7 +9,7 @@ from rtqual.base.units import DURATIONS_NS, SIZES_B
 from rtqual.engine.analysis.figure.model import Conditions
 from rtqual.parts.studies.audit import Contradiction, audit
 from rtqual.parts.studies.catalogue import Cell, PrintedTable, Study, studies, study
-from rtqual.parts.studies.wording import plain
+from rtqual.parts.studies.misprint_words import plain
 
 CYCLES = "cycles"  # the column that counts samples
 # What the studies call the statistics of rtqual's own summaries.

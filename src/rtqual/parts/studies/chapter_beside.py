@@ -19,7 +19,7 @@ from rtqual.parts.studies.catalogue import study
 from rtqual.parts.studies.choice import misprints
 from rtqual.parts.studies.operations import study_text
 from rtqual.parts.studies.records import places
-from rtqual.reports.chapter.tools import parameters
+from rtqual.reports.chapter.measured_with import parameters
 from rtqual.reports.material import FOOTPRINT, Material, facts_of
 from rtqual.reports.page.document import Block, Cell, Column, Note, Notes, Paragraph, Table, bullets, numbers, texts
 from rtqual.reports.page.text import TIMING_MARK, clean, load_text, number, prose, readable

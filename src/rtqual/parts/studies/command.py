@@ -50,8 +50,8 @@ def published_audit(key: str | None = None, /, *, as_json: Json = False) -> int:
         One study; all of them unless given.
     """
     from rtqual.parts.studies.audit import audit  # noqa: PLC0415
+    from rtqual.parts.studies.audits import document  # noqa: PLC0415
     from rtqual.parts.studies.catalogue import studies, study  # noqa: PLC0415
-    from rtqual.parts.studies.document import document  # noqa: PLC0415
     from rtqual.parts.studies.words import audit_values  # noqa: PLC0415
 
     if as_json:

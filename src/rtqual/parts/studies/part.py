@@ -13,7 +13,7 @@ PART = Part(
             "Published studies: their figures, and what does not follow from them.",
         ),
     ),
-    printed=(Row(10, "rtqual.parts.studies.printed:PRINTED"),),
+    printed=(Row(10, "rtqual.parts.studies.study_candidates:PRINTED"),),
     sections=(
         Section(90, "rtqual.parts.studies.chapter_beside:beside", "Beside published figures"),
         Section(100, "rtqual.parts.studies.chapter_repeated:repeated", "Studies repeated"),

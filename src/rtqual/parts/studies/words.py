@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from rtqual.base.words import count
 from rtqual.parts.studies.audit import Audit, Contradiction
 from rtqual.parts.studies.catalogue import PrintedTable, Study
-from rtqual.parts.studies.wording import plain
+from rtqual.parts.studies.misprint_words import plain
 
 
 def catalogue(studies: Sequence[Study]) -> str:

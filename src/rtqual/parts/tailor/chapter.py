@@ -11,7 +11,7 @@ from rtqual.parts.tailor.chapter_lint import linted
 from rtqual.parts.tailor.chapter_roots import LATENCY, STATISTICS, cells_of, root_systems
 from rtqual.parts.tailor.chapter_steps import step_by_step
 from rtqual.parts.tailor.trim.chapter import trimming
-from rtqual.reports.chapter.goals import goal_cell
+from rtqual.reports.chapter.reached import goal_cell
 from rtqual.reports.material import FOOTPRINT, Material, figure_cell, notes_for, timing_mark
 from rtqual.reports.page.document import Block, Bullets, Cell, Notes, Paragraph, Table, numbers, texts
 from rtqual.reports.page.text import clean, load_text, marked, number, place, prose, readable

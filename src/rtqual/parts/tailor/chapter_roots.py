@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from rtqual.engine.analysis.figure.model import Figure, Summary
 from rtqual.engine.mission import Quantity
-from rtqual.reports.chapter.goals import goal_cell
+from rtqual.reports.chapter.reached import goal_cell
 from rtqual.reports.material import FOOTPRINT, Material, figure_cell, notes_for, timing_mark
 from rtqual.reports.page.document import Block, Cell, Paragraph, Table, texts
 from rtqual.reports.page.text import clean, load_text, marked, number, place, readable

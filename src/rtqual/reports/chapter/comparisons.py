@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from rtqual.engine.analysis.difference.compare import is_constant
 from rtqual.engine.analysis.difference.model import Comparison
 from rtqual.engine.analysis.figure.statistics import is_size
-from rtqual.reports.chapter.shift import shifts
+from rtqual.reports.chapter.shifts import shifts
 from rtqual.reports.material import Material, Place, figure_cell, notes_for, timing_mark
 from rtqual.reports.page.document import Block, Cell, Column, Paragraph, Table, bullets, numbers, raised
 from rtqual.reports.page.text import clean, load_text, marked, number, place, prose, readable

@@ -4,7 +4,7 @@
 from collections.abc import Iterator
 
 from rtqual.base.words import count
-from rtqual.reports.chapter.choice import choice
+from rtqual.reports.chapter.choosing import choice
 from rtqual.reports.chapter.items import items
 from rtqual.reports.material import FOOTPRINT, Material, figure_cell, notes_for
 from rtqual.reports.page.document import Block, Cell, Column, raised, texts

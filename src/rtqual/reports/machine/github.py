@@ -9,7 +9,7 @@ from rtqual.engine.analysis.regression.origin import cell_name
 from rtqual.engine.analysis.verdict.headline import result
 from rtqual.engine.analysis.verdict.model import Gate, Outcome, Standing, Verdict
 from rtqual.engine.mission import Mission
-from rtqual.reports.machine.regressions import headline, overall, sections
+from rtqual.reports.machine.gate_sections import headline, overall, sections
 from rtqual.reports.page.markdown import literal, table
 from rtqual.reports.page.text import clean, number, prose
 

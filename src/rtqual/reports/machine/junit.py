@@ -23,7 +23,7 @@ from rtqual.engine.analysis.verdict.goals import GoalPlace, Goals
 from rtqual.engine.analysis.verdict.judge import ACCEPTED_LINE
 from rtqual.engine.analysis.verdict.model import Gate, Ground, Outcome, Standing, Verdict, need_name
 from rtqual.engine.mission import Mission
-from rtqual.reports.machine.regressions import change, outcomes
+from rtqual.reports.machine.gate_sections import change, outcomes
 from rtqual.reports.page.text import clean
 
 _NOT_MEASURED = "this scale measures it of no candidate"

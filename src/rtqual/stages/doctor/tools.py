@@ -21,7 +21,7 @@ from rtqual.engine.boards.trial import try_guest
 from rtqual.engine.initramfs.contents import guest_file
 from rtqual.engine.mission import Mission
 from rtqual.protocols.board.registry import Program, Row, all_boards
-from rtqual.stages.doctor.check import Check, as_root, install, said
+from rtqual.stages.doctor.looked_at import Check, as_root, install, said
 
 _QEMU_PACKAGE = "qemu-system-x86"
 _QEMU_SERIES = "7.2."  # Debian 12's, which the figures in the documents were made with

@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 
 from rtqual.base.errors import RunFailed
 from rtqual.base.units import DurationNs, SizeB
-from rtqual.engine.instruments.sysbench.output import (
+from rtqual.engine.instruments.sysbench.sysbench_output import (
     FIGURE_STEP_NS,
     FILE_RATES,
     FILE_THROUGHPUTS,

@@ -3,6 +3,6 @@
 
 card.py   the card, written, and read again
 board.py  the board of a mission that is measured so
-trial.py  it measures on an emulated Raspberry Pi
+card_trial.py it measures on an emulated Raspberry Pi
 stage.py  words.py   cards made and taken; what is printed of them; command_import.py: `rtqual import`
 """

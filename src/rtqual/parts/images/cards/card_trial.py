@@ -10,7 +10,7 @@ from rtqual.base.errors import RunFailed
 from rtqual.base.scratch import scratch
 from rtqual.parts.images import pi
 from rtqual.parts.images.cards.card import Card
-from rtqual.parts.images.trial import watch
+from rtqual.parts.images.image_trial import watch
 
 _MEASURED = re.compile(r"rtqual: (?:measured )?(\d+) of \d+ cells")
 _TIMEOUT_S = 1800.0

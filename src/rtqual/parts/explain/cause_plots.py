@@ -7,9 +7,9 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedFormatter, FixedLocator
 
+from rtqual.parts.explain.stretch_words import calls
 from rtqual.parts.explain.tally import Waterfall
 from rtqual.parts.explain.timeline import Kind, Stretch, Timeline
-from rtqual.parts.explain.wording import calls
 from rtqual.reports.draw.canvas import CHARACTER_IN, INK, RC, WIDTH_IN, Palette, even_ticks, frame, grid, short, to_svg
 from rtqual.reports.page.text import step
 

@@ -25,8 +25,8 @@ from rtqual.protocols.instrument import Instrument, Parameters
 from rtqual.protocols.instrument.output import clock_problems, require_success
 from rtqual.protocols.record.schema import Measurement, Scalar, Series
 from rtqual_docking.air import AGE, CAME, FIFO, LISTEN, LOGGED, MODULES, POSES_LOG, PROGRAM, RADIOS, SEND, SENT, taken
-from rtqual_docking.output import of_emulator, sections
 from rtqual_docking.script import COMMON, FLOWN_RAISED, ON_BUS, UVC_NODE, flown
+from rtqual_docking.stream_output import of_emulator, sections
 
 JITTER = "jitter"
 _RATE = 60

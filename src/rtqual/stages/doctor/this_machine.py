@@ -14,7 +14,7 @@ from rtqual.base.errors import RunFailed
 from rtqual.base.units import format_bytes, format_ns
 from rtqual.base.user import user_name
 from rtqual.engine.boards.local import facts, processors
-from rtqual.stages.doctor.check import Check, State, as_root, contents
+from rtqual.stages.doctor.looked_at import Check, State, as_root, contents
 
 _MEMORY_B, _CACHE_B, _CAMPAIGN_B = 2 * 2**30, 2 * 2**30, 2**30  # what the demo takes, with some room
 _SLOW_CLOCKS = ("jiffies", "refined-jiffies", "acpi_pm", "hpet", "pit")

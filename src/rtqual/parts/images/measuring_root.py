@@ -21,7 +21,7 @@ from rtqual.engine.candidates import roots
 from rtqual.engine.candidates.roots import PROGRAMS, packages_for
 from rtqual.engine.initramfs import contents
 from rtqual.engine.mission import Need, RootSystem
-from rtqual.parts.images import debian
+from rtqual.parts.images import debian_root
 from rtqual.parts.images.archive import write_cpio
 from rtqual.parts.images.own import own_text
 from rtqual.parts.images.root import Root, epoch_s, size, unpack_tar
@@ -69,7 +69,7 @@ def under_root(kernel: Kernel, root: RootSystem, needs: Sequence[Need], tools: S
         identity.update(tool.sha256.encode())
     if root == RootSystem.DEBIAN:
         packages = packages_for(request.needs)
-        identity.update(debian.bootstrap(packages, kernel.architecture).name.encode())
+        identity.update(debian_root.bootstrap(packages, kernel.architecture).name.encode())
     archive = cache_dir() / "initramfs" / f"{identity.hexdigest()[:32]}.cpio"
     told = archive.with_suffix(".json")
     with locked(archive) as place, locked(told) as beside:
@@ -115,7 +115,7 @@ def _sizes(filled: Filled, root: RootSystem, architecture: Architecture) -> Size
     minbase_b = None
     if root == RootSystem.DEBIAN:
         with scratch(filled.root.folder.parent) as work:
-            minbase_b = size(unpack_tar(debian.bootstrap((), architecture), work / "root").folder).content_b
+            minbase_b = size(unpack_tar(debian_root.bootstrap((), architecture), work / "root").folder).content_b
     return Sizes(filled.content.content_b, filled.modules.content_b, modules, minbase_b)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.base.words import count
-from rtqual.parts.importers.boards import place
+from rtqual.parts.importers.board_rows import place
 from rtqual.protocols.board import Board, Held, Job, Outcome
 from rtqual.protocols.record.schema import Manifest, digest
 from rtqual.protocols.record.store import read_manifest

@@ -14,7 +14,7 @@ def place(named: str) -> tuple[Path, str]:
 
 
 def _open(start: Start) -> Board:
-    from rtqual.parts.importers.board import ImportedBoard  # noqa: PLC0415 - duckdb is slow to load
+    from rtqual.parts.importers.imported import ImportedBoard  # noqa: PLC0415 - duckdb is slow to load
 
     assert start.held is not None, "a campaign opens it"  # noqa: S101
     return ImportedBoard(start.named, start.machine.cpus, held=start.held)

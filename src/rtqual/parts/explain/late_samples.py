@@ -18,7 +18,7 @@ from rtqual.engine.instruments.late import LATE
 from rtqual.engine.mission.program import PREFIX
 from rtqual.parts.explain.stage import Asked
 from rtqual.parts.explain.timeline import Timeline
-from rtqual.parts.explain.told import told
+from rtqual.parts.explain.told_by_kernel import told
 from rtqual.protocols.record.schema import LateSample, Manifest, Record, Series, Timing
 
 UNWATCHED, WATCHED = "thread", "watched thread"  # series of engine/instruments/late.py
