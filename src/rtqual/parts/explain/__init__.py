@@ -4,9 +4,9 @@
 part.py      what this part brings
 command.py  words.py   the command, and what it prints
 hung.py      where a run stands that hung; again.py: a run made again
-stage.py     samples explained; measured.py: which can be; why.py: those of a campaign, for its report
+stage.py     samples explained; explainable.py: which can be; why.py: those of a campaign, for its report
 late_samples.py where the measured system told; advice.py: what the lint says about it
-chapter.py   plots.py   in the report
+chapter.py   cause_plots.py   in the report
 symbols.py   the kernel's functions and variables by address
 modules.py   those of modules, where the kernel does not tell them
 processor.py what differs between x86-64, ARM and FreeRTOS

@@ -15,6 +15,6 @@ choice.py     what a study says of its systems, and which it chose
 beside.py     a published table, in the shape of our own results
 compare.py    a study beside a campaign that repeats it; repeated.py: of one
 operations.py what the probe measures too, by its names
-command.py    words.py  words_compare.py  document.py   the command, and what is printed
+command.py    words.py  words_compare.py  audits.py   the command, and what is printed
 chapter_beside.py  chapter_repeated.py   in the report
 """

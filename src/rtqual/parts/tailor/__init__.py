@@ -9,6 +9,6 @@ configure/   from needs to symbols, and to a final configuration that holds them
 make/        the build
 lint/        settings that cost latency
 trim/        what a scenario showed no use of
-headers.py   what modules are built against; feasible.py: what of a kernel cannot be had together
+headers.py   what modules are built against; wishes.py: what of a kernel cannot be had together
 account.py   how a tailored kernel came to be; until.py: stops before the end
 """

@@ -12,7 +12,7 @@ job.py       a job that runs there by itself, and its results
 clock.py     whether its clock runs as fast as the host's
 truth.py     what decides how the board keeps time, before and after a job
 tune.py      settings that steady it, and the way back
-check.py     whether a board has what a campaign needs; asked.py: what it is, before a mission names it
+check.py     whether a board has what a campaign needs; unnamed.py: what it is, before a mission names it
 session.py   known-good system -> candidate -> known-good system, whatever happens in between
 measured.py  a candidate as a board measures it: its files, its jobs' names, what came back
 board.py     all this as a board like any other; row.py: what a mission asks of it

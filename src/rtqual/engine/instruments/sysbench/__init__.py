@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""sysbench's instruments: tests.py, and output.py for what it prints."""
+"""sysbench's instruments: tests.py, and sysbench_output.py for what it prints."""
