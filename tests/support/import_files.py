@@ -65,6 +65,8 @@ FILES = {
     "thread-metric": ["thread-metric.txt"],
     "rt-tests-json": ["ptsematest.json", "signaltest.json"],
     "rtosbench": ["rtosbench.txt"],
+    "hwlat-trace": ["hwlat-trace.txt", "hwlat-trace-wrapped.txt"],
+    "rteval-report": ["rteval-report.txt"],
 }
 EVERY_FILE = [(name, file) for name, files in FILES.items() for file in files]
 

@@ -85,11 +85,63 @@ EXPECTED: dict[str, list[Run]] = {
     "zephyr-2.3.txt": [("zephyr-latency_measure", 0, N)],
     "zephyr-2.6.txt": [("zephyr-latency_measure", 0, N)],
     "zephyr-3.5.txt": [("zephyr-latency_measure", 0, N)],
+    "cyclictest-hackmd-shiang.txt": [
+        ("cyclictest", 1, (1, 100_000, 7 * US, 19 * US, 113 * US)),
+        ("cyclictest", 1, (1, 100_000, 12 * US, 27 * US, 1_020 * US)),
+    ],
+    "cyclictest-hypriot.txt": [("cyclictest", 1, (0, 9_914_286, 14 * US, 16 * US, 76 * US))],
+    "cyclictest-jetson-two-kernels.txt": [
+        ("cyclictest", 4, (0, 73_055, 7 * US, 15 * US, 151 * US)),
+        ("cyclictest", 3, (0, 18_697, 4 * US, 8 * US, 116 * US)),
+    ],
+    "cyclictest-machinekit-j1900.txt": [
+        ("cyclictest", 1, (N, 10_000, 9 * US, 15 * US, 34 * US)),
+        ("cyclictest", 1, (N, 10_000, 9 * US, 21 * US, 129 * US)),
+    ],
+    "cyclictest-oscomp.txt": [
+        ("cyclictest", 1, (N, 999, 5 * US, 17 * US, 1_053 * US)),
+        ("cyclictest", 3, (0, 999, 4 * US, 22 * US, 1_698 * US)),
+        ("cyclictest", 1, (N, 989, 5 * US, 33 * US, 3_509 * US)),
+        ("cyclictest", 3, (0, 964, 4 * US, 71 * US, 4_421 * US)),
+    ],
+    "cyclictest-starlingx.txt": [
+        ("cyclictest", 2, (0, 100_000, 5 * US, 14 * US, 39_242 * US)),
+        ("cyclictest", 3, (0, 7_027, 1 * US, 1 * US, 11 * US)),
+    ],
+    "histogram-rt-civcode.csv": [("cyclictest", 4, (0, 4_999_745, 2 * US, 20_779_550e3 / 4_999_745, 11 * US))],
+    "histogram-rt-linux-experiment.csv": [("cyclictest", 4, (0, 156_548, 6 * US, 1_126_169e3 / 156_548, 12 * US))],
+    "hwlat-trace-doc.txt": [("hwlat", 3, (1, 2, 12 * US, 13 * US, 14 * US))],
+    "hwlat-trace-mdev.txt": [("hwlat", 2, (0, 5, 40 * US, 40.6 * US, 41 * US))],
+    "hwlatdetect-edge-demo.txt": [("hwlatdetect", 0, N)],
+    "hwlatdetect-ovirt.txt": [("hwlatdetect", 1, (N, 60, N, N, 19 * US))],
+    "osadl-imx93-cyclictest.json": [("cyclictest", 2, (0, 50_000, 4 * US, 4.91106 * US, 24 * US))],
+    "osadl-r0s8.json": [("cyclictest", 3, (0, 100_000_000, 2 * US, N, 410 * US))],
+    "oslat-0.1.0.txt": [("oslat", 8, (2, 93_068_541_124, 1 * US, 93_068_541_356e3 / 93_068_541_124, 6 * US))],
+    "osnoise-top-dl-server.txt": [("rtla-osnoise", 8, (2, 599, N, N, 2 * US))],
+    "rteval-report-fedora.txt": [("cyclictest", 2, (0, 59_476, 3 * US, 7 * US, 1_887 * US))],
+    "rteval-report-seco-c40.txt": [("cyclictest", 8, (0, 6_005_785, 2 * US, 5_122.748, 77 * US))],
+    "rtla-top-all-overflowed.txt": [("rtla-timerlat", 4, (1, 43_200_096, 2 * US, 6 * US, 12 * US))],
+    "rtla-top-dashes.txt": [("rtla-timerlat", 3, (2, N, 161 * US, 161 * US, 161 * US))],
+    "rtla-top-tuned-719.txt": [("rtla-timerlat", 10, (0, 5_823, 3 * US, 7 * US, 1_035 * US))],
+    "stress-ng-cut-percentiles.txt": [
+        ("stress-ng-cyclic", 1, (N, 10_000, 2_541, 19_973.46, 2_751_830)),
+        ("stress-ng-cyclic", 1, (N, 10_000, 2_570, 14_169.08, 2_234_939)),
+    ],
+    "sysjitter2.txt": [("oslat", 8, (2, 26_110_432, 1 * US, 1 * US, 1 * US))],
+    "xenomai-klatency-beaglebone.txt": [("latency-kernel", 1, (N, N, -837, 4_033, 10_999))],
 }
-REFUSED = {"stress-ng-ubuntu-hdd.txt": ":5: 'stress-ng: info: [107071] cyclic: sched SCHED_DEADLINE: 1...' is damaged"}
+REFUSED = {
+    "stress-ng-ubuntu-hdd.txt": ":5: 'stress-ng: info: [107071] cyclic: sched SCHED_DEADLINE: 1...' is damaged",
+    "cyclictest-annotated.txt": ":5: '000001 111448",  # notes in a histogram's rows
+    "cyclictest-mail-wrapped.txt": "none of the formats known",  # quoted-printable, not decoded
+    "rtla-top-user-dl-server.txt": ":19: CPU 0 counts less than before: two runs in one file; split it",
+    "stress-ng-schedlatency.txt": "none of the formats known",  # another stressor's table
+}
 # What is doubted, and why it is right to: interrupted, of another priority, overrun, reduced.
 DOUBTED = {
-    "cyclicdeadline-break.txt", "cyclictest-machinekit-mksocfpga.txt", "hwlatdetect-archwiki.txt",
+    "cyclicdeadline-break.txt", "cyclictest-hackmd-shiang.txt", "cyclictest-hypriot.txt",
+    "cyclictest-machinekit-j1900.txt", "cyclictest-machinekit-mksocfpga.txt", "cyclictest-oscomp.txt",
+    "hwlatdetect-archwiki.txt", "osadl-imx93-cyclictest.json", "rteval-report-fedora.txt",
     "ptsematest-riscv.json", "ptsematest-riscv.txt", "xenomai-masterarbeit-loaded.txt", "xenomai-rtxi-60.txt",
 }  # fmt: skip
 
@@ -136,8 +188,6 @@ def test_each_new_format_has_two_of_strangers_or_none_are_known() -> None:
     }
     one_or_none = {
         "probe",  # our own
-        "osadl",  # one file is public
-        "histogram-table",  # made by a script of one project
         "rtosbench",  # no output of it was found
         "rt-tests-json",  # one
     }
@@ -163,3 +213,20 @@ def test_facts_beside_the_figures(tmp_path: Path) -> None:
     assert len(scalars) == 9 and scalars["Switch from ISR to another thread (kernel)"].value == 4_616
     (rtai,) = imported("rtai-readme-oneshot.txt", tmp_path)
     assert rtai.record.inputs.parameters == {"interval": 1_000_000}
+
+
+def test_a_dataset_tells_by_its_maxima_whether_samples_overflowed(tmp_path: Path) -> None:
+    (rack,) = imported("osadl-r0s8.json", tmp_path)
+    series = [info.overflow for info in rack.record.manifest.series]
+    assert series == [213, 0, 0]  # the second core's maximum lies in its bins: its thread ended 211 samples earlier
+    (board,) = imported("osadl-imx93-cyclictest.json", tmp_path)
+    assert board.record.manifest.problems == ["its command line asks for 100000 cycles, no thread took more than 50000"]
+
+
+def test_a_report_of_rteval_names_its_system(tmp_path: Path) -> None:
+    (edge,) = imported("rteval-report-seco-c40.txt", tmp_path)
+    provenance = edge.record.manifest.provenance
+    assert provenance.kernel == "5.14.0-70.26.1.rt21.98.el9_0.x86_64"
+    assert str(provenance.kernel_cmdline).startswith("BOOT_IMAGE=(hd1,gpt2)")
+    assert edge.record.inputs.parameters == {"interval": 100_000, "priority": 95}
+    assert edge.record.inputs.load == "rteval+kcompile+hackbench"

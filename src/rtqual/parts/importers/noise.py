@@ -5,6 +5,8 @@
 001 (us):  183 190                   threshold(ns):  200     200
 002 (us):  5 2 (including overflows) int_n:         1000    1200
  Maximum:  8 7 (us)                  int_max(ns):   9000    8000
+
+oslat before rt-tests took it in (sysjitter2) has other names, no minimum and no average.
 """
 
 import re
@@ -19,8 +21,8 @@ from rtqual.protocols.record.schema import Measurement, Scalar
 
 _CELLS = r"((?:\s+\d{1,18}(?:\.\d{1,6})?)+)"
 _OSLAT = re.compile(
-    rf"\s*(?P<name>Core|(?:Counter|CPU) Freq|\d{{1,6}} \((?:us|ns)\)|Minimum|Average|Maximum|Max-Min|Duration):{_CELLS}"
-    r"\s*(?P<note>\((?:us|ns|Mhz|MHz|sec|including overflows)\))?\s*",
+    r"\s*(?P<name>Core|(?:Counter|CPU) Freq|core_i|cpu_mhz|maxlat|runtime|\d{1,6} \((?:us|ns)\)|Minimum|Average|"
+    rf"Maximum|Max-Min|Duration):{_CELLS}\s*(?P<note>\((?:us|ns|Mhz|MHz|sec|including overflows)\))?\s*",
     re.ASCII,
 )
 _OSLAT_OTHER = re.compile(
@@ -29,7 +31,7 @@ _OSLAT_OTHER = re.compile(
     r"completed).*)\s*"
 )
 _PRIORITY = re.compile(r"\s*Thread priority:\s+(SCHED_\w+:\d+|default)", re.ASCII | re.IGNORECASE)
-_OWN = re.compile(r"\s*(Core|Minimum|Average|Maximum|\d{1,6} \(us\)):")
+_OWN = re.compile(r"\s*(Core|core_i|Minimum|Average|Maximum|maxlat|\d{1,6} \(us\)):")
 _JITTER = re.compile(
     rf"\s*(core_i|threshold\(ns\)|cpu_mhz|runtime\(\w+\)|int_\w+(?:\([\w%]+\))?):{_CELLS}\s*", re.ASCII
 )
@@ -37,15 +39,18 @@ _JITTER_OWN = re.compile(r"\s*(core_i|int_)")
 _QUANTILES = {"int_median(ns)": "p50", "int_90(ns)": "p90", "int_99(ns)": "p99", "int_999(ns)": "p99.9",
               "int_9999(ns)": "p99.99", "int_99999(ns)": "p99.999", "int_min(ns)": "min", "int_mean(ns)": "avg",
               "int_max(ns)": "max", "int_n": "n", "int_sd(ns)": "std"}  # fmt: skip
+_EARLIER = {"core_i": "Core", "cpu_mhz": "CPU Freq", "maxlat": "Maximum", "runtime": "Duration"}
 _ORDER = "the order of the gaps, and what made them"
 
 
 def read_oslat(source: Source, _unit: str | None) -> list[Reading]:
     rows: dict[str, list[float]] = {}
     above, overflows, priority = Above(), False, ""
+    earlier = False
     for number, line in source.lines(_OWN):
         if match := _OSLAT.fullmatch(line):
-            name = match["name"]
+            earlier = earlier or match["name"] in _EARLIER
+            name = _EARLIER.get(match["name"], match["name"])
             if name in rows:
                 raise bad(source.path, number, f"{name!r} a second time: two runs in one file; split it")
             if rows:
@@ -53,12 +58,12 @@ def read_oslat(source: Source, _unit: str | None) -> list[Reading]:
             else:
                 above = source.begin()
             rows[name] = [float(cell) for cell in match[2].split()]
-            overflows = overflows or match["note"] == "(including overflows)"
+            overflows = overflows or earlier or match["note"] == "(including overflows)"
         elif _OSLAT_OTHER.fullmatch(line):
             if match := _PRIORITY.match(line):
                 priority = match[1]
             source.skip("a setting")
-    missing = {"Core", "Minimum", "Average", "Maximum"} - set(rows)
+    missing = {"Core", "Maximum", *(() if earlier else ("Minimum", "Average"))} - set(rows)
     if missing:
         raise bad(source.path, None, f"no line {sorted(missing)[0]!r}: it was cut off; give oslat's whole output")
     cores = [int(core) for core in rows["Core"]]
@@ -70,12 +75,13 @@ def read_oslat(source: Source, _unit: str | None) -> list[Reading]:
         above_last = counts.pop(max(bins)) if bins and overflows else 0 if bins else None
         tally = Tally(
             counts, overflow=above_last, limit=max(bins) if bins else None,
-            low=int(rows["Minimum"][column]), avg=rows["Average"][column], high=int(rows["Maximum"][column]),
+            low=None if earlier else int(rows["Minimum"][column]), avg=None if earlier else rows["Average"][column],
+            high=int(rows["Maximum"][column]),
         )  # fmt: skip
         series.append(tally.series("gap", 1_000, core))
         # Since rt-tests 2.5 a bin is named by its end, the extremes are cut to whole microseconds.
         filled = [edge for edge, count in counts.items() if count]
-        if filled and min(filled) - 1 == tally.low:
+        if filled and tally.low is not None and min(filled) - 1 == tally.low:
             tally = replace(tally, low=min(filled), high=max(int(rows["Maximum"][column]) + 1, 1))
         problems += [f"oslat on CPU {core}: {text}" for text in tally.problems() if "average" not in text]
     return [
@@ -140,5 +146,5 @@ def _check_columns(source: Source, rows: dict[str, list[float]], columns: int, a
             raise bad(source.path, None, what)
 
 
-OSLAT = Format("oslat", "oslat", mark(r"^\s*oslat V |^\s*(Counter|CPU) Freq:"), read_oslat)
+OSLAT = Format("oslat", "oslat", mark(r"^\s*oslat V |^\s*(Counter|CPU) Freq:|^\s*001 \(us\):"), read_oslat)
 SYSJITTER = Format("sysjitter", "sysjitter", mark(r"^\s*core_i:"), read_sysjitter)

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: MIT
 """OSADL's "RT Dataset" (github.com/osadl/Latencyplot): cyclictest's histograms with the system they were taken on.
 
-The first of the arrays under "cores" is the list of the bins; each other has a core's counts. The samples that lie in
-no bin are those that the run took beyond them: "cycles" tells how many it took.
+Its "RT Cyclictest" is the same without the system. The first of the arrays under "cores" is the list of the bins; each
+other has a core's counts. The samples that lie in no bin are those that the run took beyond them: "cycles" tells how
+many it took, and "maxima" whether there were any, since a run ends with the first of its threads to end.
 """
 
 import json
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import AliasChoices, BaseModel, Field, ValidationError
 
 from rtqual.parts.importers import invocation
 from rtqual.parts.importers.account import bad, one_line
@@ -29,7 +30,7 @@ UNTOLD = (
 
 
 class _Format(BaseModel):
-    name: Literal["RT Dataset"]
+    name: Literal["RT Dataset", "RT Cyclictest"]
 
 
 class _Times(BaseModel):
@@ -57,10 +58,11 @@ class _Condition(BaseModel):
 class _Latency(BaseModel):
     granularity: str = "microseconds"
     cores: list[list[Count]] = Field(min_length=2)
+    maxima: list[Count] | None = None
 
 
 class _Dataset(BaseModel):
-    format: _Format
+    format: _Format = Field(validation_alias=AliasChoices("format", "format-test"))
     timestamps: _Times = _Times()
     system: _System = _System()
     processor: dict[str, object] = {}
@@ -70,11 +72,12 @@ class _Dataset(BaseModel):
 
 
 _KNOWN = Known(
-    used=("format/name", "timestamps/*", "system/hostname", "processor/**", "kernel/version", "kernel/config",
-          "kernel/config/*", "kernel/cmdline", "condition/*", "latency/granularity", "latency/cores/*",
-          "latency/cores/*/*"),
-    without_data={"format/**": "the file's version", "system/**": "the machine", "kernel/**": "the kernel",
-                  "timestamps/**": "a time", "latency/**": "a figure that follows from the histogram"},
+    used=("format/name", "format-test/name", "timestamps/*", "system/hostname", "processor/**", "kernel/version",
+          "kernel/config", "kernel/config/*", "kernel/cmdline", "condition/*", "latency/granularity",
+          "latency/cores/*", "latency/cores/*/*", "latency/maxima", "latency/maxima/*"),
+    without_data={"format/**": "the file's version", "format-test/**": "the file's version",
+                  "system/**": "the machine", "kernel/**": "the kernel", "timestamps/**": "a time",
+                  "latency/**": "a figure that follows from the histogram"},
 )  # fmt: skip
 
 
@@ -97,11 +100,19 @@ def read(source: Source, _unit: str | None) -> list[Reading]:
     bins, *cores = result.latency.cores
     if not bins or any(len(core) != len(bins) for core in cores) or bins != list(range(bins[0], bins[0] + len(bins))):
         raise bad(source.path, None, "its first array is not the list of the bins of all others: the file is damaged")
-    tallies = [_tally(bins, core, result.condition.cycles) for core in cores]
+    maxima = result.latency.maxima
+    if maxima is not None and len(maxima) != len(cores):
+        raise bad(source.path, None, f"{len(maxima)} maxima of {len(cores)} cores: the file is damaged; give all of it")
+    tallies = [
+        _tally(bins, core, result.condition.cycles, maxima[number] if maxima else None)
+        for number, core in enumerate(cores)
+    ]
     command = invocation.find(result.condition.cyclictest or "")
     condition = result.condition
     problems = [f"core {number}: {text}" for number, tally in enumerate(tallies) for text in tally.problems()
-                if "above the last bin" not in text]  # fmt: skip
+                if maxima or "above the last bin" not in text]  # fmt: skip
+    if maxima and command:
+        problems += command.contradictions([tally.samples for tally in tallies])
     parameters = command.parameters if command else {}
     if condition.interval is not None:
         parameters = {"interval": condition.interval * 1_000, **parameters}
@@ -131,15 +142,20 @@ def read(source: Source, _unit: str | None) -> list[Reading]:
             assumed=("the samples that are in no bin lay above the last one",)
             if any(tally.overflow for tally in tallies)
             else (),
-            untold=UNTOLD if condition.cycles is not None else (*UNTOLD, "how many samples lay above the last bin"),
+            untold=UNTOLD
+            if maxima or condition.cycles is not None
+            else (*UNTOLD, "how many samples lay above the last bin"),
         )
     ]
 
 
-def _tally(bins: Sequence[int], counts: Sequence[int], cycles: int | None) -> Tally:
-    """Of a core. Threads of a run end together: if one fell behind, its fewer samples look like overflow."""
+def _tally(bins: Sequence[int], counts: Sequence[int], cycles: int | None, high: int | None) -> Tally:
+    """Of a core. Without its maximum, the fewer samples of a thread that fell behind look like overflow."""
     held = {value: count for value, count in zip(bins, counts, strict=True) if count}
-    return Tally(held, overflow=None if cycles is None else cycles - sum(held.values()), limit=bins[-1] + 1)
+    if high is not None and high <= bins[-1]:
+        return Tally(held, overflow=0, high=high)
+    overflow = None if cycles is None else cycles - sum(held.values())
+    return Tally(held, overflow=overflow, limit=bins[-1] + 1, high=high)
 
 
-FORMAT = Format("osadl", "OSADL's RT Dataset", mark(r'"name"\s*:\s*"RT Dataset"'), read)
+FORMAT = Format("osadl", "OSADL's RT Dataset", mark(r'"name"\s*:\s*"RT (Dataset|Cyclictest)"'), read)

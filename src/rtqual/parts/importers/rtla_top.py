@@ -103,7 +103,7 @@ def _of_latencies(run: _Run) -> Reading:
                 continue
             if low is not None and avg is not None and not low <= avg <= high:
                 problems.append(f"{context} on CPU {cpu}: minimum, average and maximum are not in order")
-            count = float(row[2])
+            count = float(row[2]) or None  # that of the interrupts: 0 beside a thread's figures tells nothing of it
             series.append(summary(context, cpu, UNITS_NS[unit], n=count, min=low, avg=avg, max=high))
     return Reading(
         instrument="rtla-timerlat",
