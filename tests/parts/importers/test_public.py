@@ -133,9 +133,7 @@ EXPECTED: dict[str, list[Run]] = {
 REFUSED = {
     "stress-ng-ubuntu-hdd.txt": ":5: 'stress-ng: info: [107071] cyclic: sched SCHED_DEADLINE: 1...' is damaged",
     "cyclictest-annotated.txt": ":5: '000001 111448",  # notes in a histogram's rows
-    "cyclictest-mail-wrapped.txt": "none of the formats known",  # quoted-printable, not decoded
     "rtla-top-user-dl-server.txt": ":19: CPU 0 counts less than before: two runs in one file; split it",
-    "stress-ng-schedlatency.txt": "none of the formats known",  # another stressor's table
 }
 # What is doubted, and why it is right to: interrupted, of another priority, overrun, reduced.
 DOUBTED = {
