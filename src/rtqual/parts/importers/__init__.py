@@ -13,7 +13,8 @@ tally.py          a tool's histogram of one thread, and what contradicts it
 invocation.py     a cyclictest command line, where a file has kept one
 cyclictest_*.py   its histogram, every sample (-v), summary lines (-q) and JSON; cyclictest_lines.py: what all print
 sysbench.py (its lines: sysbench_lines.py) hackbench_times.py stress_ng.py rtla.py jitterdebugger.py rteval.py
-xenomai.py stress_ng_text.py rt_pairs.py latency_tracer.py hwlatdetect.py tracer_lines.py rtla_top.py noise.py
+xenomai.py stress_ng_text.py rt_pairs.py latency_tracer.py hwlatdetect.py hwlat_trace.py tracer_lines.py rtla_top.py
+noise.py rteval_report.py
 perf_sched.py rt_app.py rt_tests_json.py rtosbench.py zephyr.py osadl.py probe_result.py   other tools' outputs
 columns.py        a column of samples in Parquet or comma-separated text; histogram_table.py: one of counts
 records.py        readings -> records in a store
