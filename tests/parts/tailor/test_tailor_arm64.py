@@ -43,12 +43,12 @@ def test_the_mission_is_the_docking_missions_on_another_processor() -> None:
 
 @pytest.mark.guest  # the agent for arm64, whose compiler `make test` installs
 def test_the_agent_holds_where_the_clock_looks_for_it() -> None:
-    """The no-op at which a guest is held, in the agent's code and in the plugin's list (target/observers/clock.c)."""
+    """The no-op at which a guest is held, in the agent's code and in the plugins' list (target/observers/insns.h)."""
     try:
         agent = contents.guest_file(f"rtqual-agent{ARM64.suffix}")
     except RunFailed:
         pytest.skip("no agent for arm64 guests: `make image-packages arm`")
-    listed = re.search(r"a64_mark\[\] = \{ (.*?) \}", (ROOT / "target/observers/clock.c").read_text())
+    listed = re.search(r"a64_mark\[\] = \{ (.*?) \}", (ROOT / "target/observers/insns.h").read_text())
     assert listed
     mark = bytes(int(one, 16) for one in listed[1].split(","))
     assert agent.read_bytes().count(mark) == 1

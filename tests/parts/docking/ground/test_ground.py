@@ -98,13 +98,15 @@ def test_a_bit_of_the_flight_programs_state_flips_and_is_mended(
     name = f"flight-{os.getpid()}"  # no other one's
     program = start(executable=shutil.copy(flight_program("ds325-flight"), tmp_path / name))
     link = program.connect()
+    link.send(command("HK_ONCE", 1, structure="CAMERA"))
+    link.until("HK_CAMERA")  # it has begun: what it writes as it begins would undo the flip
     while not (tmp_path / "state").exists():
         link.take(0.1)
     _, log = played(ground, tmp_path, f"0 flip {tmp_path}/state {name} {bits}\n1 end\n", program.port)
     assert " did 1" in log, log
     link.until("EVENT_LOW", event="STATE_MENDED", event_value=1)
-    link.send(command("HK_ONCE", 1, structure="CAMERA"))
-    assert link.until("HK_CAMERA")[0].fields["mode"] == mode
+    link.send(command("HK_ONCE", 2, structure="CAMERA"))
+    assert link.until("HK_CAMERA", count=2)[1].fields["mode"] == mode
 
 
 @pytest.mark.guest
