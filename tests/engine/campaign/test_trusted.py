@@ -10,8 +10,7 @@ from rtqual.base.errors import BadInput
 from rtqual.engine.campaign import trusted
 from rtqual.engine.campaign.run import Campaign
 from rtqual.engine.mission import load_mission
-from rtqual.parts.bisect.ends import Asked as AskedEnds
-from rtqual.parts.bisect.ends import ends_of
+from rtqual.parts.bisect.ends import EndsAsked, ends_of
 from rtqual.parts.explain.stage import Asked, explain
 from rtqual.protocols.record.schema import Inputs, Series
 from support.analysis_records import record
@@ -124,7 +123,7 @@ def test_what_a_record_ran_is_not_made_again(mission: Path) -> None:
     with pytest.raises(BadInput, match=r"load flood.* never let run here"):
         explain({path: Asked(worst=1)}, lambda _: None)
     with pytest.raises(BadInput, match=r"load flood.* never let run here"):
-        ends_of(str(folder), str(folder), AskedEnds())
+        ends_of(str(folder), str(folder), EndsAsked())
 
 
 def test_a_missing_file_is_one_line(mission: Path, fails: Callable[..., str]) -> None:

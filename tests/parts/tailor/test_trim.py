@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rtqual.base.errors import BadInput
-from rtqual.engine.analysis.model import KernelEvidence as Analysis
+from rtqual.engine.analysis.model import Evidence as Analysis
 from rtqual.engine.campaign import folder as kept
 from rtqual.engine.campaign.folder import Result
 from rtqual.engine.mission import Mission
