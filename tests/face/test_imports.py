@@ -16,7 +16,10 @@ from rtqual.protocols.part import load
 # What many libraries or long tables come with, and no mission needs to be checked.
 OWN = {
     "rtqual.engine.boards.remote.session",
-    *(f"rtqual.parts.{name}" for name in ("images.measured", "images.system", "tailor.account", "studies.catalogue")),
+    *(
+        f"rtqual.parts.{name}"
+        for name in ("images.measuring_root", "images.system", "tailor.account", "studies.catalogue")
+    ),
 }
 HEAVY = {"numpy", "scipy", "duckdb", "matplotlib", "weasyprint", "jinja2", "elftools", "kconfiglib", "qemu", "yaml"}
 MISSION = Path(__file__).parents[2] / "docking/missions/docking.toml"

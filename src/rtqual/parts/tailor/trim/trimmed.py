@@ -28,7 +28,7 @@ class JudgedSymbol(_Model):
 
 
 class Unused(_Model):
-    """A symbol that was not used and is not proposed (search.Kept)."""
+    """A symbol that was not used and is not proposed (search.KeptSymbol)."""
 
     symbol: str
     size_b: int
