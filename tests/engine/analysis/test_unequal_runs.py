@@ -8,7 +8,7 @@ hold the truth; what can be done is to notice them where they were drawn, and to
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -86,7 +86,7 @@ def tally(kind: str, runs: int, campaigns: int, odd: float = ODD) -> Tally:
             of_a, of_b = a.summary.figures[name], b.summary.figures[name]
             assert of_a.interval is not None
             found.held[name] += of_a.interval.low <= true[name] <= of_a.interval.high
-            bare = [type(one)(**{**vars(one), "spread": None}) for one in (of_a, of_b)]
+            bare = [replace(one, spread=None) for one in (of_a, of_b)]
             found.apart[name] += relation(figure_difference(*bare), None)[0] != ""
             found.told[name] += not said[name].startswith(UNDECIDED)
     return found
