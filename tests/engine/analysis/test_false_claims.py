@@ -11,7 +11,7 @@ from rtqual.engine.analysis.difference.compare import compare_pair
 from rtqual.engine.analysis.evidence import analyse
 from rtqual.engine.analysis.figure.figures import pool_figures
 from rtqual.engine.analysis.figure.intervals import count_interval, mean_interval
-from rtqual.engine.analysis.figure.model import Figure, Group
+from rtqual.engine.analysis.figure.model import Figure, Group, LeftOut, LostRun
 from rtqual.engine.analysis.figure.pool import pool_runs
 from rtqual.engine.analysis.figure.summary import measure
 from rtqual.engine.analysis.verdict.model import Gate, Outcome, Verdict
@@ -185,7 +185,7 @@ def test_of_equal_candidates_none_flies_because_the_other_had_a_miss(accept_virt
         assert (verdict.first, verdict.fly) == (None, None)
         assert standing(verdict, "b").seen == Outcome.NOT_MET, "a bound that is broken is broken"
         assert "a meets" in verdict.headline
-        assert "Of b some runs broke a limit, too few to tell it from a." in verdict.headline
+        assert "Of b some runs failed, too few to tell it from a." in verdict.headline
     for runs in (5, 10):
         assert judged(asked, [*missed("a", 0), *missed("b", runs)]).first == "a"
     ahead = [*(replace_by(one, 4_000) for one in missed("a", 0)), *missed("b", 1)]
@@ -197,6 +197,54 @@ def test_a_count_of_some_runs_is_luck_and_of_most_is_not() -> None:
     for counts, first in (([3], None), ([1] * 4, None), ([1] * 5, "a"), ([2] * 9, "a")):
         padded = [*counts, *[0] * (10 - len(counts))]
         assert judged(asked, [*counted([0] * 10, "a"), *counted(padded, "b")]).first == first
+
+
+@pytest.mark.parametrize(("few", "first"), [(1, None), (4, None), (5, "a"), (9, "a")])
+def test_a_count_above_a_limit_that_is_not_zero_is_luck_too(few: int, first: str | None) -> None:
+    """Of two candidates that skip 3 periods a run on average, one run of one above 7 had the other fly."""
+    asked = skips(7).model_copy(update={"candidates": mission(["a", "b"]).candidates})
+    usual = [2, 3, 4] * 4
+    verdict = judged(asked, [*counted(usual[:10], "a"), *counted([8] * few + usual[: 10 - few], "b")])
+    assert standing(verdict, "b").seen == Outcome.NOT_MET
+    assert verdict.first == first
+
+
+@pytest.mark.parametrize("asked", [
+    {"statistic": "max-min", "at_most": "150 us"},
+    {"statistic": "min", "at_least": "7 us"},
+])  # fmt: skip
+@pytest.mark.parametrize(("few", "first"), [(1, None), (5, "a")])
+def test_a_range_and_a_least_sample_are_broken_by_one_sample_too(
+    asked: dict[str, str], few: int, first: str | None
+) -> None:
+    unlimited = {name: was for name, was in WAKE_UP.items() if name != "at_most"}
+    wanted = mission(["a", "b"], requirements=[{**unlimited, **asked}])
+    other = 200_000 if "at_most" in asked else 6_000
+    verdict = judged(wanted, [*wakeups("a", [20_000] * 10), *wakeups("b", [other] * few + [20_000] * (10 - few))])
+    assert standing(verdict, "b").seen == Outcome.NOT_MET
+    assert verdict.first == first
+
+
+@pytest.mark.parametrize(("few", "first"), [(1, None), (4, None), (5, "a")])
+@pytest.mark.parametrize("statistic", ["max", "p50"])
+def test_a_hang_in_a_few_runs_is_luck_and_in_half_of_them_is_not(statistic: str, few: int, first: str | None) -> None:
+    """One of two candidates that hang in one run of twenty had none of ten in a third of campaigns, and flew."""
+    asked = mission(["a", "b"], requirements=[{**WAKE_UP, "statistic": statistic}])
+    group = Group("cyclictest", "hackbench", "virtual", 1, "b")
+    lost = [LostRun(group, seed, 0, 1, ("hung and was ended",), died=1) for seed in range(few)]
+    ended = [one for one in wakeups("b", [20_000] * 10) if one.inputs.seed >= few]
+    (verdict,) = analyse(asked, "demo", [*wakeups("a", [20_000] * 10), *ended], {}, lost=lost).verdicts
+    assert standing(verdict, "b").seen == Outcome.NOT_MET
+    assert verdict.first == first
+    assert first or "Of b some runs failed, too few to tell it from a." in verdict.headline
+
+
+def test_a_miss_in_a_run_that_is_left_out_is_luck_as_one_in_the_plan_is() -> None:
+    asked = mission(["a", "b"], requirements=[WAKE_UP])
+    left = LeftOut(Group("cyclictest", "hackbench", "virtual", 1, "b"), (11, 12), alike=True, worst=2e5, unit="ns")
+    (verdict,) = analyse(asked, "demo", [*missed("a", 0), *missed("b", 0)], {}, left_out=[left]).verdicts
+    assert standing(verdict, "b").seen == Outcome.NOT_MET
+    assert verdict.first is None
 
 
 def test_a_plan_without_a_number_of_runs_goes_on_while_chance_may_have_judged() -> None:

@@ -48,6 +48,14 @@ class Losses:
         missing = f"{self._runs(self.missing)} {'is' if self.missing == 1 else 'are'} missing" if self.missing else ""
         return "; ".join(filter(None, (failed, missing)))
 
+    @property
+    def runs_died(self) -> int:
+        """How many runs, however often each was made."""
+        return self._number(self.died)
+
+    def _number(self, runs: Sequence[LostRun]) -> int:
+        return sum(1 if seed is not None else self.untold for seed in {run.seed for run in runs})
+
     def _of(self, runs: Sequence[LostRun], verb: str) -> str:
         seeds = sorted({run.seed for run in runs if run.seed is not None})
         more = [f"{len(seeds) - _MOST_SEEDS} more"] if len(seeds) > _MOST_SEEDS else []
@@ -55,10 +63,7 @@ class Losses:
         where = f" (seed{'s' if len(seeds) > 1 else ''} {named})" if seeds else ""
         often = max(run.played for run in runs)
         again = f", made up to {often} times" if often > 1 else ""
-        number = sum(
-            1 if lost_run.seed is not None else self.untold for lost_run in {run.seed: run for run in runs}.values()
-        )
-        return f"{self._runs(number)} {verb}{where}{again}"
+        return f"{self._runs(self._number(runs))} {verb}{where}{again}"
 
     def _runs(self, number: int) -> str:
         return f"{number} of {count(self.planned, 'run')}" if self.planned >= number else count(number, "run")

@@ -26,7 +26,7 @@ from rtqual.engine.analysis.figure.spread import spread
 from rtqual.engine.analysis.figure.statistics import is_count, is_size, never_negative
 from rtqual.engine.boards.guest import guest_of, why_no_hardware
 from rtqual.engine.boards.remote.clock import NOT_COMPARED
-from rtqual.protocols.record.schema import Record, Series, Timing
+from rtqual.protocols.record.schema import Record, Scalar, Series, Timing
 
 # From the best to the weakest clock of a group.
 _TIMINGS = (
@@ -48,6 +48,7 @@ class Measured:
 
     summary: Summary
     scalars: tuple[str, ...] = ()  # which of the figures the tool itself printed, one a run
+    counts: Mapping[str, FloatArray] = field(default_factory=dict)  # of each run, of those scalars that count something
     quantiles: Mapping[str, Figure] = field(default_factory=dict)  # of the headline, for a shift function
     pools: Mapping[int | None, Pool] = field(default_factory=dict)  # of the headline; by CPU, and all together
     others: Mapping[str, Mapping[int | None, Pool]] = field(default_factory=dict)  # the same of the other series
@@ -118,7 +119,8 @@ def measure(group: Group, records: Sequence[Record], looks: int = 1) -> Measured
         seeds=tuple(record.inputs.seed for record in records),
     )
     quantiles = quantile_figures(headline, SHIFTED, figures) if headline else {}
-    return Measured(summary, tuple(scalars), quantiles, by_cpu | ({None: headline} if headline else {}), others)
+    counts = {name: values for name, of in _drawn(records).items() if (values := _counts(of)) is not None}
+    return Measured(summary, tuple(scalars), counts, quantiles, by_cpu | ({None: headline} if headline else {}), others)
 
 
 def with_dependence(measured: Measured, records: Sequence[Record]) -> Measured:
@@ -144,11 +146,7 @@ def _scalar_figures(records: Sequence[Record], tail: float) -> dict[str, Figure]
     """A scalar is one draw a run: its figure is the average over the runs."""
     figures: dict[str, Figure] = {}
     step = _stated_step(records)
-    for name in dict.fromkeys(chain.from_iterable(record.manifest.scalars for record in records)):
-        known = [record.manifest.scalars[name] for record in records if name in record.manifest.scalars]
-        drawn = [scalar for scalar in known if _is_figure(scalar.value)]  # another is a problem of its record
-        if not drawn:
-            continue
+    for name, drawn in _drawn(records).items():
         values = np.array([scalar.value for scalar in drawn])
         runs, mean = len(values), float(values.mean())
         interval, least = None, 0.0 if is_size(drawn[0].unit) or is_count(drawn[0].unit, values) else FINEST * abs(mean)
@@ -171,6 +169,19 @@ def _scalar_figures(records: Sequence[Record], tail: float) -> dict[str, Figure]
             least=least,
         )
     return figures
+
+
+def _drawn(records: Sequence[Record]) -> dict[str, list[Scalar]]:
+    """Every scalar, of the runs that give it as a number; another is a problem of its record."""
+    names = dict.fromkeys(chain.from_iterable(record.manifest.scalars for record in records))
+    known = {name: [one for record in records if (one := record.manifest.scalars.get(name))] for name in names}
+    return {name: drawn for name, of in known.items() if (drawn := [one for one in of if _is_figure(one.value)])}
+
+
+def _counts(drawn: Sequence[Scalar]) -> FloatArray | None:
+    """(R,) of each run, where a scalar counts something."""
+    values = np.array([scalar.value for scalar in drawn])
+    return values if is_count(drawn[0].unit, values) else None
 
 
 def _of_scalar(values: FloatArray, unit: str, least: float, tail: float) -> Interval:

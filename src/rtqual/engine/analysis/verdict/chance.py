@@ -1,33 +1,43 @@
 # SPDX-License-Identifier: MIT
 """Whether a candidate is out by more than what chance does to one of two that are equal.
 
-A limit on a largest sample, or a count that must be none, is broken by one sample: by luck too. Of other limits
-intervals tell candidates apart.
+A limit on a largest sample or on a count is broken by one sample or one run, and one run hangs: by luck too. Of other
+limits intervals tell candidates apart.
 """
 
 import math
 from collections.abc import Sequence
 
 from rtqual.engine.analysis.figure.asked import TAIL
-from rtqual.engine.analysis.figure.model import Figure
+from rtqual.engine.analysis.figure.intervals import FloatArray
 from rtqual.engine.analysis.figure.pool import Pool
 from rtqual.engine.analysis.verdict.model import Gate, Outcome
 from rtqual.engine.mission import Requirement
 
 
-def in_runs(requirement: Requirement, name: str, reading: Figure, pool: Pool | None) -> tuple[int, int] | None:
-    """In how many runs, and of how many, a limit was broken that one sample breaks; None of other limits.
+def in_runs(
+    requirement: Requirement, name: str, pool: Pool | None, counts: FloatArray | None
+) -> tuple[int, int] | None:
+    """In how many runs, and of how many, a limit was broken that one run breaks; None of other limits.
 
-    Of a count only its mean and its largest are known, so at least in so many.
+    `counts`: of each run, of what counts something. Of a range, the fewest runs that it hangs on.
     """
-    if not requirement.at_most:
+    limit, at_most = requirement.limit.value, requirement.at_most is not None
+    if counts is not None:
+        return (int((counts > limit).sum()), len(counts)) if at_most else None
+    if pool is None or not requirement.statistic:
         return None
-    limit = requirement.limit.value
-    if name == "max" and pool is not None:
-        return int((pool.highs > limit).sum()), pool.runs
-    if limit or reading.largest_count is None:
-        return None
-    return math.ceil(reading.value * reading.runs / reading.largest_count) if reading.largest_count else 0, reading.runs
+    if name == "min" and not at_most:
+        return int((pool.lows < limit).sum()), pool.runs
+    beyond = {
+        "max": (pool.highs > limit,),
+        "max-min": (pool.highs - pool.lows.min() > limit, pool.highs.max() - pool.lows > limit),
+        "(max-min)/max": (
+            pool.highs - pool.lows.min() > limit * pool.highs,
+            pool.highs.max() - pool.lows > limit * pool.highs.max(),
+        ),
+    }.get(name)
+    return (int(min(each.sum() for each in beyond)), pool.runs) if beyond and at_most else None
 
 
 def surely_out(gates: Sequence[Gate], beside: Sequence[Gate]) -> bool:
@@ -42,7 +52,11 @@ def surely_out(gates: Sequence[Gate], beside: Sequence[Gate]) -> bool:
 
 
 def _by_chance(gate: Gate, beside: Gate | None) -> bool:
-    if beside is None or not gate.in_runs or not beside.in_runs:
+    """Of a candidate without such a gate, as of a hang, as many runs are there: fewer would leave it undecided."""
+    if not gate.in_runs:
         return False
-    (broken, runs), (_, kept) = gate.in_runs, beside.in_runs
+    broken, runs = gate.in_runs
+    kept = runs
+    if beside is not None:
+        kept = beside.in_runs[1] if beside.in_runs else beside.measured.runs if beside.measured else runs
     return broken > 0 and math.comb(runs, broken) / math.comb(runs + kept, broken) > TAIL

@@ -29,7 +29,7 @@ from rtqual.engine.analysis.figure.comparable import fewer_runs
 from rtqual.engine.analysis.figure.figures import certain_hold, certain_miss, pool_figures
 from rtqual.engine.analysis.figure.intervals import RARE, exceedance_bound
 from rtqual.engine.analysis.figure.lost import Losses
-from rtqual.engine.analysis.figure.model import Distribution, Figure, Group, Summary
+from rtqual.engine.analysis.figure.model import Distribution, Figure, Summary
 from rtqual.engine.analysis.figure.pool import Pool
 from rtqual.engine.analysis.figure.statistics import is_size
 from rtqual.engine.analysis.figure.summary import RESOLUTION, Measured, distribution_of
@@ -57,15 +57,15 @@ def gates(
 
 def _ends(cells: Cells, candidate: str) -> Iterator[Gate]:
     """That every run ends, which no mission needs to ask for; nothing where all did that the candidate had to end."""
-    lost = [f"{group.instrument} {under(group.load)}, {why}" for group, why in _died(cells, candidate)]
-    if lost:
-        yield Gate(EVERY_RUN_ENDS, candidate, Outcome.NOT_MET, None, "", "; ".join(lost))
+    died = {group: lost for group in cells.lost if (lost := cells.losses(group)).died and group.candidate == candidate}
+    if died:
+        told = [f"{group.instrument} {under(group.load)}, {lost.of_candidate}" for group, lost in died.items()]
+        in_runs = sum(lost.runs_died for lost in died.values()), sum(_planned(lost) for lost in died.values())
+        yield Gate(EVERY_RUN_ENDS, candidate, Outcome.NOT_MET, None, "", "; ".join(told), in_runs=in_runs)
 
 
-def _died(cells: Cells, candidate: str) -> Iterator[tuple[Group, str]]:
-    for group in (group for group in cells.lost if group.candidate == candidate):
-        if why := cells.losses(group).of_candidate:
-            yield group, why
+def _planned(lost: Losses) -> int:
+    return max(lost.planned, lost.runs_died)
 
 
 def need_gates(needs: Iterable[str], candidate: str, config: Known) -> Iterator[Gate]:
@@ -107,7 +107,8 @@ def _with_left_out(requirement: Requirement, gate: Gate, cells: Cells) -> Gate:
             and (left_out.worst or 0) > limit.value
         ):
             reason = f"{left_out.text}; {gate.reason}"
-            broken = replace(gate, outcome=Outcome.NOT_MET, on_emulator=None, reason=reason, in_runs=None)
+            in_runs = (1, gate.in_runs[1] + len(left_out.seeds)) if gate.in_runs else None
+            broken = replace(gate, outcome=Outcome.NOT_MET, on_emulator=None, reason=reason, in_runs=in_runs)
             used = [found.summary] if (found := cells.find(requirement, gate.candidate)) else []
             return by_clock(broken, left_out.unit, used, accept_virtual=cells.accept_virtual)
     return gate
@@ -125,11 +126,18 @@ def _with_losses(gate: Gate, lost: Losses) -> Gate:
             reason=f"{told}; of the runs that ended: {gate.reason}" if gate.measured else told,
             lost=len(lost.died),
             lost_alone=gate.seen != Outcome.NOT_MET,
-            in_runs=None,
+            in_runs=_with_died(gate, lost),
         )
     if lost.of_others and gate.seen == Outcome.MET:
         return replace(gate, outcome=Outcome.UNDECIDED, on_emulator=None, reason=f"{lost.of_others}; {gate.reason}")
     return gate
+
+
+def _with_died(gate: Gate, lost: Losses) -> tuple[int, int] | None:
+    """None where the runs that ended broke a limit by their interval."""
+    if gate.seen == Outcome.NOT_MET:
+        return (gate.in_runs[0] + lost.runs_died, _planned(lost)) if gate.in_runs else None
+    return lost.runs_died, _planned(lost)
 
 
 def _of_figures(requirement: Requirement, cells: Cells, candidate: str) -> Gate:
@@ -196,7 +204,7 @@ def _of_series(requirement: Requirement, cells: Cells, found: Measured, figure: 
         reason,
         misses,
         limit_value=requirement.limit.value,
-        in_runs=in_runs(requirement, name, figures[worst], pools.get(worst)),
+        in_runs=in_runs(requirement, name, pools.get(worst), found.counts.get(name)),
     )
     unit = "ns" if name in _OF_DEADLINES else figures[worst].unit
     return by_clock(gate, unit, [summary], accept_virtual=cells.accept_virtual)

@@ -159,7 +159,7 @@ def _no_choice(
     nothing = "No ranking on the emulator" if emulated else "No verdict"
     if luck := _by_luck(standings, may, table):
         many = f"too few to tell {'it' if len(luck) == 1 else 'them'} from {may[0].candidate}"
-        return f"{nothing}: {others}. Of {listed(luck)} some runs broke a limit, {many}."
+        return f"{nothing}: {others}. Of {listed(luck)} some runs failed, {many}."
     if len(may) > 1:
         tied = _tied(may)
         open_ = "".join(
