@@ -129,15 +129,60 @@ EXPECTED: dict[str, list[Run]] = {
     ],
     "sysjitter2.txt": [("oslat", 8, (2, 26_110_432, 1 * US, 1 * US, 1 * US))],
     "xenomai-klatency-beaglebone.txt": [("latency-kernel", 1, (N, N, -837, 4_033, 10_999))],
+    "cyclictest-annotated.txt": [("cyclictest", 1, (N, 172_550, 1 * US, 6 * US, 463 * US))],
+    "cyclictest-dmtimer-commit.txt": [
+        ("cyclictest", 2, (0, 800_368, 0, 22 * US, 128 * US)),
+        ("cyclictest", 2, (0, 759_599, 0, 22 * US, 108 * US)),
+    ],
+    "cyclictest-five-kernels.eml": [
+        ("cyclictest", 2, (0, 773_124, 1 * US, 3 * US, 53_381 * US)),
+        ("cyclictest", 2, (0, 824_721, 1 * US, 3 * US, 4_619 * US)),
+        ("cyclictest", 2, (0, 785_036, 1 * US, 2 * US, 1_771 * US)),
+    ],
+    "cyclictest-lava-log.txt": [("cyclictest", 2, (0, 540_000, 4 * US, 18 * US, 217 * US))],
+    "cyclictest-oscomp-reference.txt": [
+        ("cyclictest", 1, (N, 1_000, 1 * US, 1 * US, 8 * US)),
+        ("cyclictest", 4, (0, 1_000, 1 * US, 1 * US, 8 * US)),
+        ("cyclictest", 1, (N, 1_000, 2 * US, 2 * US, 14 * US)),
+        ("cyclictest", 4, (0, 1_000, 1 * US, 2 * US, 23 * US)),
+    ],
+    "cyclictest-rpi-readme.txt": [("cyclictest", 1, (N, 16_114, 11 * US, 66 * US, 459 * US))],
+    "hackbench-quoted-printable.eml": [("hackbench", 1, (N, 1, 396 * MS, 396 * MS, 396 * MS))],
+    "hackbench-wrapped-before-after.txt": [
+        ("hackbench", 1, (N, 2, 4_401 * MS, 4_435.5 * MS, 4_470 * MS)),
+        ("hackbench", 1, (N, 1, 3_782 * MS, 3_782 * MS, 3_782 * MS)),
+    ],
+    "hackbench-wrapped-perf-bench.txt": [("hackbench", 1, (N, 1, 2_953 * MS, 2_953 * MS, 2_953 * MS))],
+    "histogram-vm-prefix.txt": [("cyclictest", 1, (N, 5, 1 * US, 2 * US, 500 * US))],
+    "latmus-evl-docs-user.txt": [("latmus-user", 1, (1, N, 1_182, 3_943 / 3, 3_899))],
+    "rtla-hist-user-mail.txt": [("rtla-timerlat", 9, (1, 600_001, 1 * US, 1 * US, 16 * US))],
+    "rtla-top-user-dl-server.txt": [
+        ("rtla-timerlat", 9, (0, 6_143_559, 1 * US, 3 * US, 98 * US)),
+        ("rtla-timerlat", 6, (0, 579_147, 1 * US, 52 * US, 61_095 * US)),
+    ],
+    "stress-ng-kernel-log.txt": [("stress-ng-sysfs", 0, N)],
+    "stress-ng-lkp-close.txt": [("stress-ng-close", 0, N)],
+    "stress-ng-mail-two-kernels.txt": [("stress-ng-msg", 0, N), ("stress-ng-msg", 0, N)],
+    "sysbench-0.5-tail.txt": [("sysbench", 1, (N, 495_402, 1.36 * MS, 1.65 * MS, 15.83 * MS))],
+    "sysbench-1.0-fileio-interim.txt": [("sysbench-fileio", 1, (N, 19_074, 0.03 * MS, 2.08 * MS, 184.93 * MS))],
+    "sysbench-1.0-quoted-select.txt": [("sysbench-oltp", 1, (N, 11_651, 0.68 * MS, 41.21 * MS, 666.53 * MS))],
+    "tracer-2.6.15-route-cache.txt": [("tracer-preemption", 1, (0, N, N, N, 17_286 * US))],
+    "tracer-irqsoff-two-kernels.eml": [
+        ("tracer-irqsoff", 1, (0, N, N, N, 279_663 * US)),
+        ("tracer-irqsoff", 1, (0, N, N, N, 2_477 * US)),
+    ],
+    "xenomai-bbai-readme.txt": [("latency-user", 1, (N, N, 4_374, 6_187, 49_833))],
+    "xenomai-orocos-rst.txt": [("latency-user", 1, (N, N, 88, 463.25, 2_297))],
 }
 REFUSED = {
     "stress-ng-ubuntu-hdd.txt": ":5: 'stress-ng: info: [107071] cyclic: sched SCHED_DEADLINE: 1...' is damaged",
-    "cyclictest-annotated.txt": ":5: '000001 111448",  # notes in a histogram's rows
-    "rtla-top-user-dl-server.txt": ":19: CPU 0 counts less than before: two runs in one file; split it",
+    "osnoise-top-wrapped.eml": ":18: '0 #4 4000000 37712 99.05720 10998' is damaged",  # a mail cut a figure in two
 }
 # What is doubted, and why it is right to: interrupted, of another priority, overrun, reduced.
 DOUBTED = {
-    "cyclicdeadline-break.txt", "cyclictest-hackmd-shiang.txt", "cyclictest-hypriot.txt",
+    "cyclicdeadline-break.txt", "cyclictest-annotated.txt", "cyclictest-rpi-readme.txt", "latmus-evl-docs-user.txt",
+    "xenomai-orocos-rst.txt", "cyclictest-oscomp-reference.txt", "cyclictest-hackmd-shiang.txt",
+    "cyclictest-hypriot.txt",
     "cyclictest-machinekit-j1900.txt", "cyclictest-machinekit-mksocfpga.txt", "cyclictest-oscomp.txt",
     "hwlatdetect-archwiki.txt", "osadl-imx93-cyclictest.json", "rteval-report-fedora.txt",
     "ptsematest-riscv.json", "ptsematest-riscv.txt", "xenomai-masterarbeit-loaded.txt", "xenomai-rtxi-60.txt",
@@ -181,8 +226,7 @@ def test_each_new_format_has_two_of_strangers_or_none_are_known() -> None:
         counts[find_runs(PUBLIC / file, None, Circumstances("c"))[0].format.name] += 1
     few = {name for name, count in counts.items() if count < 2}
     elsewhere = {  # older formats, in test_field.py and test_import.py
-        *("parquet", "csv", "rteval", "stress-ng", "jitterdebugger", "cyclictest-json", "rtla", "hackbench"),
-        *("cyclictest-verbose", "cyclictest-histogram"),
+        *("parquet", "csv", "rteval", "stress-ng", "jitterdebugger", "cyclictest-json", "cyclictest-verbose"),
     }
     one_or_none = {
         "probe",  # our own
@@ -195,6 +239,38 @@ def test_each_new_format_has_two_of_strangers_or_none_are_known() -> None:
 def test_many_threads_have_few_problems(tmp_path: Path) -> None:
     (one,) = imported("ptsematest-riscv.json", tmp_path)
     assert one.record.manifest.problems == ["2 of 2 threads without a real-time priority"]
+
+
+def test_a_failure_doubts_the_run_that_it_stands_beside(tmp_path: Path) -> None:
+    runs = [one.record.manifest.problems for one in imported("cyclictest-oscomp-reference.txt", tmp_path)]
+    assert runs[:3] == [[], [], []]  # hackbench was ended below the fourth
+    assert [problem.split(":")[0] for problem in runs[3]] == ["line 31 reports a failure", "line 32 reports a failure"]
+
+
+def test_a_mail_is_made_plain_and_its_lines_keep_their_numbers(tmp_path: Path) -> None:
+    found = imported("cyclictest-five-kernels.eml", tmp_path)
+    assert [one.record.inputs.candidate for one in found] == [
+        "c (6.12.0-rc5)",
+        "c (6.6.58-stable)",
+        "c (6.9.12-stable)",
+    ]
+    facts = found[0].record.manifest.provenance.facts
+    assert (
+        facts["beside the figures"] == "line 29 is not understood, and not used: 'Ok, size mondo spikes begin at v6.10'"
+    )
+    assert "4 a mail's head" in facts["lines"]
+
+
+def test_what_somebody_wrote_behind_a_line_is_told(tmp_path: Path) -> None:
+    (close,) = imported("stress-ng-lkp-close.txt", tmp_path)
+    assert close.record.manifest.scalars["bogo_ops"].value == 1_568_702
+    assert "line 7 has a note: '<--- (1)'" in close.record.manifest.provenance.facts["beside the figures"]
+
+
+def test_threads_that_a_file_leaves_out_follow_from_their_share(tmp_path: Path) -> None:
+    (tail,) = imported("sysbench-0.5-tail.txt", tmp_path)
+    assert tail.record.inputs.parameters == {"threads": 16}
+    assert "16 threads: its events" in tail.record.manifest.provenance.facts["assumed"]
 
 
 def test_facts_beside_the_figures(tmp_path: Path) -> None:

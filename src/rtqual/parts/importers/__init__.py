@@ -8,6 +8,7 @@ lines.py          what a line is that holds no figures: a command, a fact, a war
 account.py        what became of every line: used, of a kind without figures, or an error that names it
 names.py          what the runs of a file are called, so that only what belongs together is put together
 source.py         the file: opened, streamed, accounted for; values.py: the same for JSON, YAML and XML
+mail.py           a mail as it was sent, made plain
 format.py         what a format is: its mark and its reader; detect.py: which of those that parts bring a file has
 tally.py          a tool's histogram of one thread, and what contradicts it
 invocation.py     a cyclictest command line, where a file has kept one

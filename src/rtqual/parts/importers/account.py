@@ -40,6 +40,7 @@ class Above:
     commands: tuple[str, ...] = ()  # since the run before; the last of a program counts
     earlier: tuple[str, ...] = ()  # above other runs
     facts: Mapping[str, str] = field(default_factory=dict)
+    run: int = 0  # its number in the file
 
     def command(self, program: str, *, earlier: bool = False) -> str:
         """The last command line that runs a program, from the program's name on; empty where there is none.
@@ -58,6 +59,15 @@ class Above:
         return self.heading, self.facts.get("kernel", "")
 
 
+@dataclass(frozen=True)
+class _Failure:
+    """What a line reports that makes figures doubtful: of the runs `first` to `last`. None: of all that follow."""
+
+    said: str
+    first: int
+    last: int | None
+
+
 @dataclass
 class FileAccount:
     """`used` and `skipped` (by reason) count lines; in JSON, XML and YAML values, in tables rows."""
@@ -66,8 +76,11 @@ class FileAccount:
     of: str = "lines"
     used: int = 0
     skipped: Counter[str] = field(default_factory=Counter)
-    failures: list[str] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)  # what the file says that is no figure and may matter
+    _failures: list[_Failure] = field(default_factory=list)
+    _behind: list[str] = field(default_factory=list)  # failures since the last figures, before any heading or command
+    _below: list[str] = field(default_factory=list)  # failures since then
+    _runs: int = 0  # that have begun
     _unknown: list[tuple[int, str]] = field(default_factory=list)  # not understood, since the last figures
     _headings: list[str] = field(default_factory=list)  # text since the last figures
     _commands: list[str] = field(default_factory=list)
@@ -81,11 +94,27 @@ class FileAccount:
     def total(self) -> int:
         return self.used + self.skipped.total()
 
-    @property
-    def problems(self) -> tuple[str, ...]:
-        """The failures that the file reports: they concern every run in it."""
-        more = len(self.failures) - _MOST_PROBLEMS
-        return (*self.failures[:_MOST_PROBLEMS], *([f"{more} more lines report a failure"] if more > 0 else []))
+    def problems(self, first: int = 0, end: int | None = None) -> tuple[str, ...]:
+        """The failures that the file reports of its runs from `first` to before `end`; None: to the last."""
+        here = self._here()
+        found = [
+            *(
+                one.said
+                for one in self._failures
+                if (one.last is None or one.last >= first) and (end is None or one.first < end)
+            ),
+            *(said for said in (*self._behind, *self._below) if end is None or here < end),
+        ]
+        more = len(found) - _MOST_PROBLEMS
+        return (*found[:_MOST_PROBLEMS], *([f"{more} more lines report a failure"] if more > 0 else []))
+
+    def fail(self, said: str) -> None:
+        """A line makes figures doubtful: those above it, unless a heading or a command stands between."""
+        (self._below if self._parted else self._behind).append(said)
+
+    def _here(self) -> int:
+        """The run at hand."""
+        return max(self._runs - 1, 0)
 
     @property
     def parted(self) -> bool:
@@ -110,8 +139,7 @@ class FileAccount:
         if line.kind is not LineKind.FACT:
             self._after = line.command
         if line.kind is LineKind.COMMAND:
-            self._commands.append(line.command[:LONGEST])
-            self._parted = True
+            self.note_command(line.command)
         elif line.kind is LineKind.FACT:
             facts = dict(line.facts)
             self._parted = self._parted or facts.get("kernel", "") != self._facts.get("kernel", "")
@@ -124,14 +152,20 @@ class FileAccount:
                 raise self._damaged(number, text)
             self._unknown.append((number, text))
         elif line.kind is LineKind.FAILURE:
-            self.failures.append(f"line {number} reports a failure: {shown(text)}")
+            self.fail(f"line {number} reports a failure: {shown(text)}")
         elif line.doubt:
-            self.failures.append(f"line {number}: {line.said}")
+            self.fail(f"line {number}: {line.said}")
         elif line.kind is LineKind.WARNING:
             self.remarks.append(f"line {number} warns: {shown(text)}")
 
     def note_command(self, text: str) -> None:
-        """A command line that a reader has taken itself."""
+        """A command, whose output begins: what failed before any command failed elsewhere, and is told."""
+        if not self._commands:
+            self.remarks += self._below
+            self._below.clear()
+            if not self._runs:
+                self.remarks += self._behind
+                self._behind.clear()
         self._commands.append(text[:LONGEST])
         self._parted = True
 
@@ -140,8 +174,9 @@ class FileAccount:
         if self._unknown and self.used:
             raise self._damaged(*self._unknown[0])
         self.settle()
-        self._headings.clear()
-        self._parted = False
+        self._failures += [_Failure(said, self._here(), self._here() if self._runs else None)
+                           for said in (*self._behind, *self._below)]  # fmt: skip
+        self._next()
 
     @property
     def in_doubt(self) -> bool:
@@ -160,13 +195,24 @@ class FileAccount:
         used = [pair for pair in self._unknown if _is_marked(pair[1]) and _heading([pair[1]]) == heading]
         self._unknown = [pair for pair in self._unknown if pair not in used]
         self.settle()
-        above = Above(heading, tuple(self._commands), tuple(self._earlier), dict(self._facts))
+        above = Above(heading, tuple(self._commands), tuple(self._earlier), dict(self._facts), self._runs)
         self._heading = heading
         self._earlier += self._commands
         self._commands.clear()
+        apart = self._here() if self._runs else None  # before the first run nothing tells whose a failure is
+        self._failures += [_Failure(said, self._here(), apart if self._parted else self._runs or None)
+                           for said in self._behind]  # fmt: skip
+        self._failures += [_Failure(said, self._runs, self._runs) for said in self._below]
+        self._runs += 1
+        self._next()
+        return above
+
+    def _next(self) -> None:
+        """Figures have been read: what comes next stands below them."""
+        self._behind.clear()
+        self._below.clear()
         self._headings.clear()
         self._parted = False
-        return above
 
     def settle(self) -> None:
         """What was not understood stands beside the figures: it is told."""

@@ -45,4 +45,4 @@ def take(source: Source, number: int, text: str) -> None:
     elif match := _BREAK.fullmatch(text):
         source.use()
         if match[1] == "value":
-            source.account.failures.append(f"line {number}: it was ended by a latency of {match[2]} (-b)")
+            source.account.fail(f"line {number}: it was ended by a latency of {match[2]} (-b)")

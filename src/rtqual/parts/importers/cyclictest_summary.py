@@ -129,7 +129,8 @@ def _reading(path: Path, run: dict[int, _Line], above: Above, asked: str | None,
         problems.append("cyclictest took no sample")
     first = run[numbers[0]]
     if command:
-        problems += command.contradictions([run[number].cycles for number in numbers])
+        alike = len({line.interval_us for line in run.values()}) == 1
+        problems += command.contradictions([run[number].cycles for number in numbers], alike=alike)
         problems += _settings(command, first)
     return Reading(
         instrument="cyclictest" if first.priority is not None else "cyclicdeadline",

@@ -31,19 +31,28 @@ class Format:
         return bool(self.mark.search(text)) if isinstance(self.mark, re.Pattern) else self.mark(text)
 
     def read(self, path: Path, unit: str | None, column: str | None = None) -> list[Reading]:
-        """Every run in the file; failures that the file reports are problems of each. Raises BadInput."""
+        """Every run in the file; a failure that the file reports is a problem of its run. Raises BadInput."""
         source = Source(path)
         try:
             readings = self.reader(source, unit, *([column] if self.has_columns else []))
         except BadInput as error:  # a library's complaint may quote the file
             raise BadInput(one_line(str(error))) from None
         source.account.settle()
-        return [_with_surroundings(reading, source.account, alone=len(readings) == 1) for reading in readings]
+        begins = sorted({reading.above.run for reading in readings if reading.above})
+        return [_with_surroundings(reading, source.account, begins, alone=len(readings) == 1) for reading in readings]
 
 
-def _with_surroundings(reading: Reading, account: FileAccount, *, alone: bool) -> Reading:
-    """With what the file says around its figures. `alone`: the file has this run only, so all of it is the run's."""
+def _with_surroundings(reading: Reading, account: FileAccount, begins: Sequence[int], *, alone: bool) -> Reading:
+    """With what the file says around its figures. `alone`: the file has this run only, so all of it is the run's.
+
+    `begins`: the numbers of the runs with which the file's readings begin; one may hold several.
+    """
     above = account.everything() if alone else reading.above or Above()
+    if alone or reading.above is None:
+        failures = account.problems()
+    else:
+        own = 0 if above.run == begins[0] else above.run
+        failures = account.problems(own, next((begin for begin in begins if begin > above.run), None))
     facts = {name: value for name, value in above.facts.items() if name not in ("kernel", "kernel_cmdline")}
     kernel = reading.kernel or above.facts.get("kernel")
     machine = bool(reading.board or {"machine", "processor"} & (facts.keys() | reading.facts.keys()))
@@ -59,7 +68,7 @@ def _with_surroundings(reading: Reading, account: FileAccount, *, alone: bool) -
         facts={**facts, **reading.facts},
         measurement=replace(
             reading.measurement,
-            problems=tuple(dict.fromkeys((*reading.measurement.problems, *account.problems))),
+            problems=tuple(dict.fromkeys((*reading.measurement.problems, *failures))),
         ),
     )
 

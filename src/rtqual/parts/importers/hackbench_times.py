@@ -20,6 +20,9 @@ _MODE = re.compile(
     r"(?: using (\d{1,9}) file descriptors each \(== (\d{1,18}) tasks\))?",
     re.ASCII,
 )
+_CUT = re.compile(
+    r"Running in (?:process|threaded) mode with \d{1,9} groups using \d{1,9} file descriptors( each)?", re.ASCII
+)
 _LOOPS = re.compile(r"Each sender will pass (\d{1,12}) messages of (\d{1,12}) bytes", re.ASCII)
 _OLD = re.compile(r"Running with (\d{1,9})\*40 \(== \d{1,12}\) tasks\.?", re.ASCII)  # before rt-tests 0.85
 _OWN = re.compile(r"\s*(Time:|Running (in|with)\b|Each sender)")
@@ -36,21 +39,30 @@ class _Runs:
     times_ns: list[int] = field(default_factory=list)
 
 
-def read(source: Source, _unit: str | None) -> list[Reading]:
+def read(source: Source, _unit: str | None) -> list[Reading]:  # noqa: PLR0912 - a way a line
     path = source.path
     problems: list[str] = []
     series = [_Runs({})]
     said: dict[str, Any] = {}
     above = Above()
     waiting: int | None = None  # the line of a run whose time has not come
+    wrapped = ""  # a run's first line, which a mail broke
     for number, line in source.lines(_OWN):
-        text = line.strip()
-        if match := _MODE.fullmatch(text) or _OLD.fullmatch(text):
+        text = f"{wrapped} {line.strip()}".strip()
+        if _CUT.fullmatch(text):
+            above, wrapped = source.begin(), text
+        elif match := _MODE.fullmatch(text) or _OLD.fullmatch(text):
             problems += _unfinished(waiting)
-            above = source.begin()
+            if wrapped:
+                source.use()
+            else:
+                above = source.begin()
+            wrapped = ""
             said, waiting = {**_said(match), **_transport(above)}, number
             if match.re is _MODE and match[3] and int(match[2]) * int(match[3]) != int(match[4]):
                 problems.append(f"line {number}: {match[2]} groups of {match[3]} are not {match[4]} tasks")
+        elif wrapped:
+            raise bad(path, number, "not the rest of the line above it: the file is damaged; give the whole output")
         elif match := _LOOPS.fullmatch(text):
             said |= {"loops": int(match[1]), "bytes": int(match[2])}
             source.use()

@@ -30,26 +30,22 @@ def read(source: Source, _unit: str | None) -> list[Reading]:
     numbers: list[int] = []
     above, interrupted, wrapped = Above(), 0, ""
     for number, line in source.lines(_OWN):
-        whole = f"{wrapped.rstrip()} {line.lstrip()}" if wrapped else line
-        if match := _SAMPLE.fullmatch(whole):
-            if numbers or wrapped:
-                source.use()
-            else:
-                above = source.begin()
+        match = _SAMPLE.fullmatch(f"{wrapped.rstrip()} {line.lstrip()}" if wrapped else line)
+        if wrapped and not match:
+            raise bad(source.path, number, "not the rest of the sample above it: the trace is damaged; give all of it")
+        if not match and not (_BEGUN.fullmatch(line) and "inner/outer(us):" in line):
+            if line.lstrip().startswith("#"):
+                source.skip("a heading")
+            continue
+        if numbers or wrapped:
+            source.use()
+        else:
+            above = source.begin()
+        wrapped = "" if match else line
+        if match:
             gaps.setdefault(int(match["cpu"]), []).append(max(int(match["inner"]), int(match["outer"])))
             numbers.append(int(match["number"]))
             interrupted += bool(match["nmi"])
-            wrapped = ""
-        elif wrapped:
-            raise bad(source.path, number, "not the rest of the sample above it: the trace is damaged; give all of it")
-        elif _BEGUN.fullmatch(line) and "inner/outer(us):" in line:
-            if numbers:
-                source.use()
-            else:
-                above = source.begin()
-            wrapped = line
-        elif line.lstrip().startswith("#"):
-            source.skip("a heading")
     if wrapped:
         raise bad(source.path, None, "its last sample has no end: it was cut off; give the whole trace")
     if not gaps:

@@ -36,8 +36,11 @@ class Invocation:
         told = {"interval": interval_us * 1_000 if interval_us else None, "priority": priority}
         return {name: value for name, value in told.items() if value is not None}
 
-    def contradictions(self, cycles: Sequence[int | None], *, may_miss: int = 0) -> list[str]:
-        """Where a run is not what was asked for; `cycles` of each thread, of which `may_miss` may be unprinted."""
+    def contradictions(self, cycles: Sequence[int | None], *, may_miss: int = 0, alike: bool = True) -> list[str]:
+        """Where a run is not what was asked for; `cycles` of each thread, of which `may_miss` may be unprinted.
+
+        `alike`: nothing tells that its threads have intervals of their own, as -S gave them once.
+        """
         problems = []
         asked = self._number("t", "threads")
         if asked and asked != len(cycles):
@@ -47,7 +50,9 @@ class Invocation:
             problems.append(f"its command line asks for {loops} cycles, a thread took {max(taken)}")
         if loops and taken and max(taken) + may_miss < loops:
             problems.append(f"its command line asks for {loops} cycles, no thread took more than {max(taken)}")
-        alike = any(re.fullmatch(rf"-[{_FLAGS}]*S[A-Za-z0-9]*|--smp|-d0|--distance=0", word) for word in self.argv)
+        alike = alike and any(
+            re.fullmatch(rf"-[{_FLAGS}]*S[A-Za-z0-9]*|--smp|-d0|--distance=0", word) for word in self.argv
+        )
         if alike and taken and min(taken) + may_miss < 0.9 * max(taken):
             problems.append(f"a thread took {min(taken)} cycles, another with the same interval {max(taken)}")
         return problems

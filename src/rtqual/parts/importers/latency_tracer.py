@@ -18,7 +18,9 @@ from rtqual.parts.importers.source import Source
 from rtqual.protocols.record.schema import Measurement
 
 _QUOTED = r"\s*(?:>+\s*)*(?:[*+-]\s+)?"
-_TITLE = re.compile(rf"{_QUOTED}#?\s*(\w[\w ]{{1,20}}?) latency trace v[\d.]{{1,10}} on (\S{{1,120}})\s*", re.ASCII)
+_TITLE = re.compile(
+    rf"{_QUOTED}#?\s*(\w[\w ]{{1,20}}?) latency trace v[\d.]{{1,10}}(?: on (\S{{1,120}}))?(?: #)?\s*", re.ASCII
+)
 _FIGURE = re.compile(
     rf"{_QUOTED}#?\s*latency: (\d{{1,15}}) us, #(\d{{1,12}})/(\d{{1,12}}), CPU#(\d{{1,4}}) \| \(M:\s?(\w+)"
     r"(?: VP:\d{1,6},(?: KP:\d{1,6},(?: SP:\d{1,6}(?: HP:\d{1,6})?)?)?)?(?: #P:(\d{1,5}))?\)?\s*",  # a mail may cut it
@@ -37,7 +39,7 @@ UNTOLD = ("all but the longest section: how many there were, and how long they w
 class _Run:
     above: Above
     tracer: str
-    kernel: str
+    kernel: str | None
     figure: re.Match[str] | None = None
     facts: dict[str, str] = field(default_factory=dict)
 
@@ -87,6 +89,6 @@ def _reading(run: _Run, figure: re.Match[str]) -> Reading:
 FORMAT = Format(
     "latency-tracer",
     "irqsoff, preemptoff, wakeup and their like of the kernel",
-    mark(r"latency trace v[\d.]+ on \S"),
+    mark(r"latency trace v[\d.]+( on \S|\s*$)"),
     read,
 )

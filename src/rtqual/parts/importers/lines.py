@@ -89,6 +89,9 @@ _PROGRAM = re.compile(
     re.ASCII,
 )
 _RELEASE = re.compile(r"\s*(?P<release>\d{1,2}\.\d{1,3}(\.\d{1,3})?(-[\w.+~-]{1,60})?\+?)\s*", re.ASCII)
+_RELEASE_NAMED = re.compile(
+    r"\s*(?P<release>\d{1,2}\.\d{1,3}\.\d{1,3}-(?:rc|rt|stable|generic|v[78])[\w.+~-]{0,60})\s*", re.ASCII
+)
 _CMDLINE = re.compile(r"\s*(BOOT_IMAGE=\S+ .*|(?:\S+ )*root=\S+( \S+)*)\s*", re.ASCII)
 _FACT = re.compile(
     r"[\s*#|-]*(?P<name>kernel(?: (?:version|release|command ?line|cmdline))?|linux(?: kernel)?|os|operating "
@@ -183,7 +186,8 @@ def _facts(text: str, after: str) -> tuple[tuple[str, str], ...]:  # noqa: PLR09
         return (("kernel", kernel), *((("machine", found["machine"]),) if found.get("machine") else ()))
     if match := _PROGRAM.fullmatch(text):
         return ((match["program"], match["version"]),)
-    if after.split()[:2] == ["uname", "-r"] and (match := _RELEASE.fullmatch(text)):
+    uname = after.split()[:2] == ["uname", "-r"]
+    if match := _RELEASE_NAMED.fullmatch(text) or (_RELEASE.fullmatch(text) if uname else None):
         return (("kernel", match["release"]),)
     if _CMDLINE.fullmatch(text) and text.count("=") > 1:
         return (("kernel_cmdline", " ".join(text.split())),)
@@ -206,10 +210,11 @@ _STAMPS = tuple(
         rb"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:[.,]\d{1,9})?[ \t]",
         rb"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,64} [\w./()-]{1,64}(?:\[\d{1,8}\])?: ",
         rb"(?:<\d{1,3}>)?\[ {0,9}\d{1,9}\.\d{3,9}\] ",
+        rb"(?:kern|user|mail|daemon|auth|syslog|local\d) {0,3}: ?[a-z]{3,7} {0,3}: ",  # dmesg -x
         rb"\[\d\d:\d\d:\d\d(?:[.,]\d{1,9})?\][ \t]?",
         rb"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?[ \t]",
         rb"(?:INFO|DEBUG|NOTICE|info|debug)(?::[\w.-]{0,40})?(?::| -) ?",
-        rb"\[(?:INFO|DEBUG|NOTICE|info|debug)\][ \t]?",
+        rb"\[[A-Za-z][\w.:-]{0,30}(?: \d{1,4})?\][ \t]?",  # a level, a machine
         rb"[A-Za-z][\w.-]{0,40} {1,30}\| ",
         rb"\|[ \t](?!.*\|)",
         rb">{1,3}(?:[ \t]|(?=\\#)|(?=\r?$))",
@@ -217,7 +222,7 @@ _STAMPS = tuple(
         rb"[*-] ",
     )
 )
-_FEWEST, _SHARE, _LAYERS = 2, 0.9, 3
+_FEWEST, _SHARE, _LAYERS = 2, 0.9, 5
 
 
 def stamps(head: bytes) -> re.Pattern[bytes] | None:

@@ -39,6 +39,8 @@ def _within(asked: str, label: tuple[str, str], systems: Sequence[tuple[str, str
     """The name of one of a file's systems: by its heading where that is enough, else by its kernel too."""
     heading, kernel = label
     alike = [system for system in systems if system[0] == heading]
+    if len(alike) == len(systems) and kernel:
+        heading = ""  # it stands above them all
     words = [heading, kernel.split()[0] if kernel and (len(alike) > 1 or not heading) else ""]
     said = ", ".join(word for word in words if word)
     return f"{asked} ({said})" if said else asked

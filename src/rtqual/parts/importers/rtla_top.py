@@ -52,40 +52,40 @@ class _Run:
 
 
 def read(source: Source, _unit: str | None) -> list[Reading]:
-    run: _Run | None = None
+    runs: list[_Run] = []
     unit: str | None = None
     for number, line in source.lines(_OWN):
         latency, noise = _LATENCY.fullmatch(line), _NOISE.fullmatch(line)
         if latency or noise:
             match = latency or noise
             assert match is not None  # noqa: S101 - one of the two
-            if run is None:
-                run = _Run(source.begin())
+            held = (runs[-1].latencies if latency else runs[-1].noises) if runs else {}
+            if not runs or (int(match[1]) in held and (source.account.parted or runs[-1].stopped)):
+                runs.append(_Run(source.begin(), unit=unit))
             else:
                 source.use()
-            of = run.latencies if latency else run.noises
+            of = runs[-1].latencies if latency else runs[-1].noises
             before = of.get(int(match[1]))
             if before is not None and int(match[2]) < int(before[2]):
                 raise bad(
                     source.path, number, f"CPU {match[1]} counts less than before: two runs in one file; split it"
                 )
             of[int(match[1])] = match
-        elif run and _STOPPED.fullmatch(line):
-            run.stopped = True
-            run.said.append(one_line(" ".join(line.split())))
+        elif runs and _STOPPED.fullmatch(line):
+            runs[-1].stopped = True
+            runs[-1].said.append(one_line(" ".join(line.split())))
             source.skip("rtla's analysis of what stopped it")
-        elif run and run.stopped and line.strip():
-            run.said.append(one_line(" ".join(line.split())[:200]))
+        elif runs and runs[-1].stopped and line.strip() and not _HEADING.fullmatch(line):
+            runs[-1].said.append(one_line(" ".join(line.split())[:200]))
             source.skip("rtla's analysis of what stopped it")
         elif match := _UNIT.fullmatch(line):
             unit = match[1] or match[2]
             source.skip("a heading")
         elif _HEADING.fullmatch(line):
             source.skip("a heading")
-    if run is None:
+    if not runs:
         raise bad(source.path, None, "no row of a CPU in it: give rtla's whole output")
-    run.unit = unit
-    return [_of_latencies(run)] if run.latencies else [_of_noises(run)]
+    return [_of_latencies(run) if run.latencies else _of_noises(run) for run in runs]
 
 
 def _of_latencies(run: _Run) -> Reading:

@@ -2,6 +2,7 @@
 """The file to import: opened, streamed line by line, every line accounted for."""
 
 import hashlib
+import io
 import os
 import re
 import stat
@@ -13,9 +14,11 @@ from typing import BinaryIO
 from rtqual.base.errors import BadInput
 from rtqual.parts.importers.account import Above, FileAccount, bad, shown
 from rtqual.parts.importers.lines import stamps
+from rtqual.parts.importers.mail import coding, head_lines, plain
 
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")  # cyclictest moves the cursor up between its screens
 _ECHO = re.compile(r"^(?:\^[CZ\\])+(?=\S)", re.MULTILINE)  # the key that ended the program, on the line it then printed
+_NOTE = re.compile(r"(?<=\S)(?:[ \t]+<(?:-{2,}|={2,})|[ \t]{2,}-- ).{0,200}$")  # what somebody wrote behind a line
 _LONGEST_LINE_B = 1 << 20
 _WHOLE_TEXT_B = 64 << 20
 _SNIFFED_B = 256 << 10
@@ -50,7 +53,10 @@ class Source:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.account = FileAccount(path)
-        self.stamps = stamps(_head(path))
+        head = _head(path)
+        self._mail_head = head_lines(head)
+        self._mail = self._mail_head > 0 or coding(head) != ""
+        self.stamps = stamps(plain(head))
         self.unfinished: int | None = None  # the last line, when it lacks its end: it may be cut
         self._open = False
 
@@ -59,7 +65,7 @@ class Source:
 
         A line of which the reader has said neither `use` nor `skip` when it asks for the next is judged.
         """
-        with open_file(self.path) as file:
+        with self._file() as file:
             number = 0
             while raw := file.readline(_LONGEST_LINE_B):
                 number += 1
@@ -67,7 +73,13 @@ class Source:
                     self.unfinished = number
                     if len(raw) == _LONGEST_LINE_B:
                         raise _too_long(self.path, number)
+                if number <= self._mail_head:
+                    self.account.skipped["a mail's head"] += 1
+                    continue
                 text = cleaned(raw, self.stamps)
+                if note := _NOTE.search(text):
+                    self.account.remarks.append(f"line {number} has a note: {shown(note[0])}")
+                    text = text[: note.start()]
                 with self.line(number, text, own):
                     yield number, text
         self.account.settle()
@@ -88,7 +100,7 @@ class Source:
             if number != self.unfinished:
                 raise
             self.account.skipped["a last line without its end"] += 1
-            self.account.failures.append(f"line {number}, the last, has no end: the file is cut at {shown(text)}")
+            self.account.fail(f"line {number}, the last, has no end: the file is cut at {shown(text)}")
 
     def use(self) -> None:
         """The line has been read, all of it, and goes on with the run at hand."""
@@ -122,7 +134,7 @@ class Source:
     def blocks(self) -> Iterator[bytes]:
         """The file in pieces of some megabytes, each of whole lines. The reader accounts for their lines itself."""
         rest = b""
-        with open_file(self.path) as file:
+        with self._file() as file:
             while block := file.read(_BLOCK_B):
                 cut = block.rfind(b"\n") + 1
                 if cut:
@@ -135,22 +147,37 @@ class Source:
         if rest:
             yield self._bare(rest)
 
+    def _file(self) -> BinaryIO:
+        """The file, or the text of a mail."""
+        file = open_file(self.path)
+        if not self._mail:
+            return file
+        with file:
+            raw = file.read(_WHOLE_TEXT_B + 1)
+        if len(raw) > _WHOLE_TEXT_B:
+            raise _too_large(self.path)
+        return io.BytesIO(plain(raw))
+
     def _bare(self, block: bytes) -> bytes:
         return self.stamps.sub(b"", block) if self.stamps else block
 
     def whole_text(self) -> str:
         """All of a file whose format is small by nature, line ends made plain."""
-        with open_file(self.path) as file:
+        with self._file() as file:
             raw = file.read(_WHOLE_TEXT_B + 1)
         if len(raw) > _WHOLE_TEXT_B:
-            what = f"is larger than {_WHOLE_TEXT_B >> 20} MiB, too much for its format: split it by runs"
-            raise bad(self.path, None, what)
+            raise _too_large(self.path)
         text = self._bare(raw).decode("utf-8-sig", errors="replace")
         return _ECHO.sub("", _ESCAPES.sub("", text.replace("\r\n", "\n").replace("\r", "\n")))
 
 
 def _too_long(path: Path, line: int | None) -> Exception:
     return bad(path, line, "a line is longer than 1 MiB: this is not a tool's text output")
+
+
+def _too_large(path: Path) -> Exception:
+    what = f"is larger than {_WHOLE_TEXT_B >> 20} MiB, too much for its format: split it by runs"
+    return bad(path, None, what)
 
 
 def cleaned(raw: bytes, stamp: re.Pattern[bytes] | None = None) -> str:
@@ -182,8 +209,11 @@ def sniffed(path: Path) -> str:
     for magic, what in _UNREADABLE.items():
         if head.startswith(magic):
             raise bad(path, None, f"is {what}")
-    stamp = stamps(head)
-    return "\n".join(cleaned(line, stamp) for line in (head + b"\n" + tail).splitlines())
+    if coding(head) == "base64":
+        raise bad(path, None, "is a mail in base64: save its text first")
+    text = plain(head + b"\n" + tail)
+    stamp = stamps(plain(head))
+    return "\n".join(cleaned(line, stamp) for line in text.splitlines())
 
 
 def sha256(path: Path) -> str:

@@ -93,6 +93,9 @@ def _reading(path: Path, part: BannerPart, assumed: tuple[str, ...]) -> Reading:
         problems += inconsistencies(series, events)
     names = [name for name, pattern in _TESTS.items() if re.search(pattern, text, re.MULTILINE)]
     parameters = {name: int(match[1]) for name, p in _PARAMETERS.items() if (match := re.search(p, text, re.ASCII))}
+    if "threads" not in parameters and (shares := _threads(text, events)):
+        parameters["threads"] = shares
+        assumed = (*assumed, f"{shares} threads: its events are so many times those of a thread")
     problems += _contradictions(text, events, total_s, parameters.get("threads", 1), reported) if events else [_NOTHING]
     return Reading(
         instrument=names[0] if len(names) == 1 else "sysbench",
@@ -104,6 +107,12 @@ def _reading(path: Path, part: BannerPart, assumed: tuple[str, ...]) -> Reading:
         untold=(*_UNTOLD, *_untold(series, reported, names)),
         above=part.above,
     )
+
+
+def _threads(text: str, events: int) -> int | None:
+    """Of a run whose settings were left out: what the mean number of events of a thread makes of all."""
+    match = _FAIRNESS.search(text)
+    return round(events / float(match[1])) or None if match and float(match[1]) else None
 
 
 def _contradictions(text: str, events: int, total_s: float, threads: int, reported: dict[str, float]) -> list[str]:
