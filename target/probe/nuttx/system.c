@@ -13,10 +13,10 @@
 #include "nuttx.h"
 
 #ifndef CONFIG_PRIORITY_INHERITANCE
-#error "the probe needs CONFIG_PRIORITY_INHERITANCE=y (docs/nuttx.md)"
+#error "the probe needs CONFIG_PRIORITY_INHERITANCE=y (docs/rtos.md)"
 #endif
 #if CONFIG_RR_INTERVAL > 0
-#error "equal priorities must take turns by yielding only: CONFIG_RR_INTERVAL=0 (docs/nuttx.md)"
+#error "equal priorities must take turns by yielding only: CONFIG_RR_INTERVAL=0 (docs/rtos.md)"
 #endif
 
 enum { NS_PER_S = 1000000000, SAMPLES_BYTES = 64 << 20, READINGS_MOST = 1000 };

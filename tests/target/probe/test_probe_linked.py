@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The probe on systems whose images are built elsewhere (docs/nuttx.md, chibios.md); without them, what needs none."""
+"""The probe on systems whose images are built elsewhere (docs/rtos.md); without them, what needs none."""
 
 import json
 import os
@@ -138,7 +138,7 @@ def test_activation_by_each_path(image: Image) -> None:
         for series in one.series
         if series.name == "sensor start"
     }
-    # A POSIX timer of NuttX ends a tick late: tickless it is a microsecond (docs/nuttx.md).
+    # A POSIX timer of NuttX ends a tick late: tickless it is a microsecond (docs/rtos.md).
     if image.system == "nuttx":
         assert (start_ns["soft timer"] > 1_000_000) == ("a tick every 1000 us" in prepared(image).system)
     # The interrupt wakes the sleeper itself; other paths go through a thread of the system's or one of ours.
