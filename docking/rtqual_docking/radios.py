@@ -46,15 +46,13 @@ _LEFT = {"came": CAME, "sent": SENT, "poses": POSES_LOG, "emulator": "report"}  
 
 
 class WifiParameters(Parameters):
-    """`poses`: how many are sent, at 60 a second, and a few more."""
-
     poses: Annotated[int, Field(ge=60, le=60_000)] = 300
+    """How many are sent, at 60 a second, and a few more."""
 
 
 class LossyParameters(WifiParameters):
-    """`loss`: of 100 packets, how many never leave."""
-
     loss: Annotated[int, Field(ge=1, le=90)] = 10
+    """Of 100 packets, how many never leave."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -71,14 +71,18 @@ SCALARS = {
 
 
 class LidarParameters(Parameters):
-    """`unthrottled` and `beside`: frames of the second and third stream, 0 for none."""
+    """Frames of three streams."""
 
     frames: Annotated[int, Field(ge=10, le=100_000)] = 600
     unthrottled: Annotated[int, Field(ge=0, le=100_000)] = 200
+    """Of the second stream, which nothing slows down; 0 for none."""
     beside: Annotated[int, Field(ge=0, le=100_000)] = 180
-    rate: Annotated[int, Field(ge=25, le=60)] = 60  # frames/s: 25, 30, 50 or 60
+    """Of the third stream, which has a task beside it; 0 for none."""
+    rate: Annotated[int, Field(ge=25, le=60)] = 60
+    """Frames a second: 25, 30, 50 or 60."""
     priority: Annotated[int, Field(ge=2, le=95)] = 80
     task_priority: Annotated[int, Field(ge=2, le=99)] = 90
+    """Of the task beside the third stream."""
 
     def task(self, cycles: int) -> CyclictestParameters:
         return CyclictestParameters(interval=1_000_000, cycles=cycles, priority=self.task_priority)

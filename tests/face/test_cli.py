@@ -116,6 +116,13 @@ def test_a_good_mission_is_good(rtqual: Run, mission: Callable[..., Path]) -> No
     assert foreseen == [f"scale demo: {too_few}", f"scale demo: no candidate can fly because {too_few}"]
 
 
+def test_mission_keys_prints_a_table_or_says_which_there_are(rtqual: Run) -> None:
+    assert "  deadline (duration): The longest time" in rtqual("mission", "keys", "program.task").stdout
+    unknown = rtqual("mission", "keys", "candidat")
+    assert (unknown.returncode, unknown.stdout) == (2, "")
+    assert unknown.stderr == "rtqual: no table 'candidat'; did you mean 'candidate' or 'candidate.built'?\n"
+
+
 def test_the_schema_is_a_json_schema(rtqual: Run) -> None:
     schema = json.loads(rtqual("mission", "schema").stdout)
     jsonschema.Draft202012Validator.check_schema(schema)

@@ -188,3 +188,8 @@ def test_bash_takes_the_completion(rtqual: Run, tmp_path: Path) -> None:
 def test_the_man_page_is_that_of_the_commands() -> None:
     made = subprocess.run([sys.executable, ROOT / "tools/man-page"], capture_output=True, text=True, check=True)
     assert made.stdout == (ROOT / "docs/rtqual.1").read_text(), "run `make man`"
+
+
+def test_the_page_of_the_missions_keys_is_that_of_the_model() -> None:
+    made = subprocess.run([sys.executable, ROOT / "tools/mission-keys"], capture_output=True, text=True, check=True)
+    assert made.stdout == (ROOT / "docs/reference/mission.md").read_text(), "run `make man`"

@@ -65,7 +65,9 @@ _MOST_NAME = 64
 
 
 class LateParameters(TimerlatParameters):
-    calls: bool = True  # what the timer's interrupt hit, which the kernel unwinds its stack for, each time
+    calls: bool = True
+    """What the timer's interrupt hit, for which the kernel unwinds its stack each time. Half of the cycles run with the
+    events, half without."""
 
 
 class _Late(Instrument):

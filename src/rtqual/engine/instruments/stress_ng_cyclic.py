@@ -34,9 +34,11 @@ _FIGURES = {
 
 class CyclicParameters(Parameters):
     interval: Annotated[DurationNs, Field(ge=1_000, le=1_000_000_000)] = 1_000_000
+    """Slept after each wake-up; 1 us to 1 s."""
     cycles: Annotated[int, Field(ge=1, le=1_000_000)] = 10_000
     priority: Annotated[int, Field(ge=2, le=99)] = 80
     bin: Annotated[DurationNs, Field(ge=1, le=10_000_000)] = 1_000
+    """A bin's width, at most 10 ms; what lies beyond 250 of them is counted as overflow."""
 
     @property
     def timeout_s(self) -> int:

@@ -54,12 +54,16 @@ _SOURCES = ("hardware", "NMI", "IRQ", "softirq", "thread")
 
 class TimerlatParameters(Parameters):
     interval: Annotated[DurationNs, Field(ge=100_000, le=1_000_000_000, multiple_of=_NS_PER_US)] = 1_000_000
+    """100 us to 1 s, in whole microseconds."""
     cycles: Annotated[int, Field(ge=1, le=_MOST_LINES // 2)] = 1_000
+    """On each CPU."""
 
 
 class OsnoiseParameters(Parameters):
     interval: Annotated[DurationNs, Field(ge=1_000_000, le=60_000_000_000, multiple_of=_NS_PER_US)] = 50_000_000
-    cycles: Annotated[int, Field(ge=1, le=_MOST_LINES)] = 20  # fewer where a load keeps the thread from ending them
+    """1 ms to 60 s, in whole microseconds."""
+    cycles: Annotated[int, Field(ge=1, le=_MOST_LINES)] = 20
+    """Intervals; a load that takes the CPU leaves fewer."""
 
 
 class _Timerlat(Instrument):

@@ -10,6 +10,7 @@ load.py        reading and checking a file
 explain.py     a validation error as a sentence
 toml_lines.py  on which line a key stands
 schema.py      JSON Schema
+reference.py   what may stand in a mission file, table by table
 """
 
 from rtqual.engine.mission.board import BoardTable

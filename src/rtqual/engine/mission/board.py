@@ -103,7 +103,8 @@ def _at_home(path: str) -> Path:
 
 
 class BoardTable(Table):
-    """A computer that is reached over ssh: each candidate is put on it, measured, and taken off again."""
+    """A computer on which candidates are measured, over ssh or by a card. A board without a network has none of ssh,
+    host_key and good (docs/boards.md)."""
 
     name: Slug
     """Which board it is; plans name it, and records say it."""

@@ -53,27 +53,27 @@ class Tailor(Table):
     """A kernel cut down to the mission's needs and built from source (docs/tailor.md)."""
 
     source: Text = "linux-source-6.12"
-    """Debian package of the kernel's source, or the path of a tree (with a "/" in it), whose makefiles run as you."""
+    """Debian package of the source, or the path of a tree (with a "/" in it), whose makefiles run as you."""
     patches: Annotated[tuple[Text, ...], Distinct] = ()
-    """Paths of patches applied to the tree first, in this order, as the RT patch of an older kernel."""
+    """Paths of patches that are applied to a copy of the tree first, in this order."""
     architecture: Literal["amd64", "arm64"] = "amd64"
     """The processor it is built for."""
     start: Text = TailorStart.MINIMAL
-    """Where it begins: "minimal" (the smallest kernel), "debian", or the path of a configuration."""
+    """Where it begins: "minimal" (the smallest kernel), "debian", or the path of a configuration (with a "/" in it)."""
     baseline: Slug | None = None
-    """The candidate whose figures stand before; without one, the first that has a package."""
+    """The candidate whose figures stand before; the first kernel of the board when left out."""
     needs: Annotated[tuple[Text, ...], Distinct] = ("filesystems", "virtual-board", "test-modules", "resets")
-    """What it is built for beyond the mission's needs: names of rules (docs/tailor.md)."""
+    """What it is built for beyond the mission's needs (docs/tailor.md)."""
     keep: Annotated[tuple[Text, ...], Distinct] = ()
     """Entries of the removal list that are not asked to go, by their ids: "input"."""
     restore: Annotated[tuple[Text, ...], Distinct] = ()
-    """Entries that are put in first, as Debian's kernel has them, and kept: what the stepwise mode removes."""
+    """Entries that are put in first, as in Debian's kernel, and kept."""
     require: dict[Symbol, Annotated[str, NonEmpty] | Annotated[int, Strict()]] = Field({})
-    """Further symbols and the values they must have: "y", "m", "n", a number or a text."""
+    """Further symbols, and the values they must have, as USB_ACM = "y"."""
     forbid: Annotated[tuple[Symbol, ...], Distinct] = ()
     """Further symbols that must be off."""
     goals: dict[Text, Margin] = Field({})
-    """What tailoring is to reach in figures of the footprint: at most a size, or a part of the baseline's, "50 %"."""
+    """What the footprint is to reach: at most a size, or a part of the baseline's, as ram_used = "50 %"."""
 
     @field_validator("require", mode="before")
     @classmethod
@@ -98,19 +98,22 @@ class Core(StrEnum):
 
 
 class Built(Table):
-    """A kernel that was built elsewhere (docs/xenomai.md)."""
+    """A kernel that was built elsewhere; it runs on the virtual board of its processor. rtqual's cache keeps what it
+    uses, so a campaign can be reproduced after the folder is gone."""
 
     kernel: Text
-    """Where it lies: the folder it was built in, Buildroot's output folder, a folder with its bzImage (arm64: Image.gz
-    or Image) as Yocto deploys, that file itself, or a .deb."""
+    """Where it lies, from the folder that rtqual runs in: the folder it was built in, Buildroot's output folder, a folder
+    with its bzImage (arm64: Image.gz or Image) as Yocto deploys, that file itself, or a .deb."""
     config: Text | None = None
-    """Its configuration, where it lies elsewhere and the kernel does not carry it."""
+    """Its configuration (.config), where it lies elsewhere and the kernel does not carry it."""
     architecture: Literal["amd64", "arm64"] = "amd64"
     """The processor it is built for."""
     core: Core | None = None
-    """The real-time core in it: "cobalt" (Xenomai 3) or "evl" (Xenomai 4); without one, it is plain Linux."""
+    """The real-time core in it: "cobalt" (Xenomai 3) or "evl" (Xenomai 4). A core's instruments run on such candidates
+    only (docs/xenomai.md)."""
     programs: Text | None = None
-    """The folder with the core's own programs, linked statically: latency or latmus, and the probe."""
+    """The folder with the core's own programs, linked statically: latency, latmus, rtqual-probe-xenomai,
+    rtqual-probe-evl."""
 
     def __str__(self) -> str:
         return self.kernel
@@ -149,31 +152,34 @@ class Candidate(Table, json_schema_extra=one_of(*(kind.key for kind in _KINDS)))
     title: Text
     """What a report calls it."""
     package: PackageName | None = None
-    """Debian package of the kernel, as "linux-image-rt-amd64". Or image, rtos, this-machine, published, tailor."""
+    """A Debian package of a kernel for the virtual boards, as "linux-image-rt-amd64", "linux-image-rt-armmp"."""
     rtos: Slug | None = None
-    """"freertos", whose image with rtqual's probe rtqual builds. Beside image: the system that it must be."""
+    """"freertos", whose image rtqual builds (docs/freertos.md). Beside image: how the system's name must begin."""
     image: Text | None = None
-    """The file that a real-time system was linked into with rtqual's probe (docs/port.md); it says what it is."""
+    """An RTOS: an ELF file linked with rtqual's probe, for the virtual ARM board. It says itself what it is
+    (docs/port.md)."""
     this_machine: Annotated[bool, Strict()] = Field(False, alias="this-machine")
-    """true: the machine rtqual runs on. It is a flight candidate only where release or preempt-rt says what it runs."""
+    """The machine rtqual runs on. It is a flight candidate only if release or preempt-rt says what it must run, and
+    never as a virtual machine."""
     release: Release | None = None
-    """The kernel that this machine must run to be measured as this candidate, as `uname -r` prints it."""
+    """With this-machine: the kernel that must run, as `uname -r` prints it."""
     preempt_rt: Annotated[bool, Strict()] | None = Field(None, alias="preempt-rt")
-    """Whether the kernel that this machine must run is a PREEMPT_RT one."""
+    """With this-machine: whether the running kernel must be a PREEMPT_RT one."""
     published: PublishedSystem | None = None
     """A system whose figures a study printed, as "aarest/emlid". It is not run."""
     built: Built | None = None
-    """A kernel that was built elsewhere, [candidate.built], as one with Xenomai's cores."""
+    """A kernel that you built, or one with Xenomai's cores: [candidate.built]."""
     repeats: PublishedSystem | None = None
-    """The system of a study that it stands for where the study is repeated, as "spacechain/linux-rt"."""
+    """The system that it stands for in a repeated study (docs/repeated.md), as "spacechain/linux-rt"."""
     tailor: Tailor | None = None
-    """A kernel that rtqual cuts down to the mission's needs and builds, [candidate.tailor]."""
+    """A kernel that rtqual cuts down to the mission's needs and builds: [candidate.tailor]."""
     preempt: Preempt | None = None
-    """Boots a kernel of selectable preemption with preempt=none, voluntary or full."""
+    """Boots with preempt=none, voluntary or full; only for kernels with PREEMPT_DYNAMIC, as Debian's stock kernel."""
     boot: Annotated[tuple[BootParameter, ...], Distinct] = ()
-    """Further kernel parameters, each a string of its own."""
+    """Further kernel parameters, each a string of its own, as ["tsc=reliable"]."""
     root: RootSystem | None = None
-    """Boots the kernel with the root of a system image, "minimal" or "debian", and measures in it."""
+    """The kernel is measured in the root of a system image (docs/image.md), on 1.5 GiB of memory; in the board's own root
+    when left out."""
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:

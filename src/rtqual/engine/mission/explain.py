@@ -93,7 +93,7 @@ def _problems(errors: Iterable[ErrorDetails], schema: Mapping[str, Any], chosen:
                 error["loc"] = (*place, *error["loc"][deeper:])
             yield from _problems(of_kind, schema, chosen | {place})
         else:
-            kinds = {option.get("type", "string") for option in _options(schema_at(schema, place), schema)}
+            kinds = {option.get("type", "string") for option in options_in(schema_at(schema, place), schema)}
             kinds -= {"integer"} if "number" in kinds else set()
             allowed = listed([name for kind, name in _KINDS.items() if kind in kinds], "or")
             yield Problem(place, f"{shown(of_all[0]['input'])} is not allowed; write {allowed}")
@@ -103,7 +103,7 @@ def _choice(loc: KeyPath, schema: Mapping[str, Any], chosen: Set[KeyPath]) -> Ke
     """Where the value is that may be of several kinds, in whose errors pydantic adds the kind's name to the path."""
     for depth in range(len(loc)):
         place = loc[:depth]
-        if place not in chosen and len(_options(schema_at(schema, place), schema)) > 1:
+        if place not in chosen and len(options_in(schema_at(schema, place), schema)) > 1:
             return place
     return None
 
@@ -171,31 +171,31 @@ def dotted(path: KeyPath) -> str:
 
 def schema_at(schema: Mapping[str, Any], path: KeyPath) -> Mapping[str, Any]:
     """The part of a JSON Schema that speaks of a key path; empty where it says nothing."""
-    node = _resolved(schema, schema)
+    node = resolved(schema, schema)
     for key in path:
         inner = _with(node, "items" if isinstance(key, int) else "properties", schema)
         any_name = next(iter(inner.get("patternProperties", {}).values()), None)
         child = inner.get("items") if isinstance(key, int) else inner.get("properties", {}).get(key, any_name)
         if not isinstance(child, Mapping):
             return {}
-        node = _resolved(child, schema)
+        node = resolved(child, schema)
     return node
 
 
 def _with(node: Mapping[str, Any], wanted: str, schema: Mapping[str, Any]) -> Mapping[str, Any]:
     """A node's kind that has this."""
-    return next((option for option in _options(node, schema) if wanted in option), node)
+    return next((option for option in options_in(node, schema) if wanted in option), node)
 
 
-def _options(node: Mapping[str, Any], schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def options_in(node: Mapping[str, Any], schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """The kinds that a value may be of, but for none at all."""
-    found = [_resolved(item, schema) for item in node.get("anyOf", ())]
+    found = [resolved(item, schema) for item in node.get("anyOf", ())]
     return [table for table in found if table.get("type") != "null"]
 
 
-def _resolved(node: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
+def resolved(node: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
     """A node with its `$ref` followed, and that of the only kind which it may be of; its own words win."""
     if "$ref" in node:
         return {**schema["$defs"][node["$ref"].removeprefix("#/$defs/")], **node}
-    options = _options(node, schema)
+    options = options_in(node, schema)
     return {**options[0], **node} if len(options) == 1 else node

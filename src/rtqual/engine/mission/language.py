@@ -53,7 +53,7 @@ class Meaning(Table):
     report: Name = "*"
     """Its report: a name, in which * is any letters, and {app} what stands in a command's name before its last dot."""
     where: dict[Name, Scalar] = Field({}, max_length=MOST)
-    """Fields and their values, by which it is told from others."""
+    """Fields and their values that distinguish it from others."""
     token: dict[Name, Name] = Field({}, max_length=MOST)
     """By what it is known which telecommand is meant: a field of the report -> the command's field that it repeats, or
     "octets FROM-TO" of the command, counted from 0, TO not included. Without it: any that was sent before."""
@@ -96,11 +96,12 @@ class Spoken(Table):
     seal: tuple[Literal["ccsds-sequence", "ccsds-length", "cfe-checksum", "crc16-ccitt"], ...] = ()
     """What is filled into a telecommand last, in this order."""
     check: tuple[Literal["ccsds-sequence", "ccsds-length", "crc16-ccitt"], ...] = ()
-    """What must hold of each report: that none of an APID is missing or there twice, its length, its checksum."""
+    """What must hold of each report: "ccsds-sequence" (none of an APID is missing or there twice), its length, its
+    checksum."""
     meanings: Literal["pus-1", "fprime", "cfe"] | None = None
     """Rows of meanings that rtqual brings; the mission's own [[verify.meaning]] go before them."""
     unknown: Literal["told", "fails"] = "told"
-    """A packet that the dictionary lacks is told and counted, or fails the procedure."""
+    """"told": a packet that the dictionary lacks is named and counted; "fails": it fails the procedure."""
     severe: tuple[Name, ...] = ("WARNING_HI", "FATAL", "ERROR", "CRITICAL", "MEDIUM", "HIGH")
     """Severities of events that fail a procedure, where nobody expects them."""
 

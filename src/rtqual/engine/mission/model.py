@@ -82,10 +82,11 @@ class Header(Table):
     duration: Annotated[DurationNs, Field(gt=0)]
     """How long the critical phase lasts, as "6 h"."""
     needs: Annotated[tuple[Need, ...], Distinct] = ()
-    """What every candidate's kernel must have in its configuration; a candidate that lacks one is out."""
+    """What every candidate's kernel must have; read from its configuration, not measured. A candidate that lacks one is
+    out."""
     accept_virtual: Annotated[bool, Strict()] = Field(False, alias="accept-virtual")
-    """true: take the virtual board's counted instructions for time, so that it may say "fly". For continuous
-    integration; the report says so."""
+    """For continuous integration: the virtual board's counted (never modelled) instructions are taken for time, so that
+    it may say "fly". The report says so."""
 
 
 class Paper(Table):
@@ -96,9 +97,9 @@ class Paper(Table):
     issue: Text = ""
     """Its issue, as "2" or "B"."""
     date: Text = ""
-    """The date that stands on it. rtqual puts none there by itself, so that equal records give an equal report."""
+    """Its date. rtqual adds none, since equal records give an equal report."""
     place: Text = ""
-    """Where the tests ran."""
+    """Where the tests ran. rtqual notes machine, user and times of its own calls anyway."""
     tested: Text = ""
     """Who ran them."""
     prepared: Text = ""
@@ -117,7 +118,8 @@ class _Measured(Figure):
     load: LoadName = "none"
     """The disturbance it is measured under."""
     series: Text = ""
-    """Which series of the instrument, where it samples several: a name, or a pattern, as "loop by *: end to end"."""
+    """Which series of the instrument, where it samples several: a name, or a pattern, as "loop by *: end to end"; all
+    when left out (docs/series.md)."""
     margin: Margin | None = None
     """A difference between candidates that does not matter, as "2 us", or "5 %" of the smaller figure."""
 
@@ -140,15 +142,15 @@ class Requirement(
     at_least: Limit | None = None
     """Lower limit. Exactly one of at_most and at_least."""
     id: Text = ""
-    """Its number, as "RT-010"; it stands before the name wherever that is told."""
+    """Its number, as "RT-010"; it stands before the name everywhere."""
     parent: Text = ""
     """The requirement that it was derived from."""
     rationale: Text = ""
     """Why it is asked, and why with this limit."""
     deviation: Text = ""
-    """What was agreed beforehand that may depart from it, and by whom. It is told, and changes no outcome."""
+    """A departure that was agreed beforehand, and by whom. Every outcome shows it; it changes none."""
     waiver: Text = ""
-    """What was accepted afterwards though it departs from it, and by whom. It is told, and changes no outcome."""
+    """A departure that was accepted afterwards, and by whom. Every outcome shows it; it changes none."""
 
     @model_validator(mode="after")
     def _numbered(self) -> Self:
@@ -180,7 +182,8 @@ class Requirement(
 
 
 class Criterion(_Measured, json_schema_extra=one_of("statistic", "scalar")):
-    """A preference among the candidates that passed every gate."""
+    """A weighted preference among the candidates that passed every gate. Only the part of a difference from the best
+    that exceeds the margin counts."""
 
     weight: Annotated[float, Strict(), Field(gt=0, allow_inf_nan=False)]
     """Its share in the total, relative to the other criteria's weights."""
@@ -200,19 +203,21 @@ class Plan(Table):
     candidates: Annotated[tuple[Slug, ...], NonEmpty, Distinct] = ()
     """Names of candidates; all of the mission's that can run when left out."""
     boards: Annotated[tuple[Slug, ...], NonEmpty, Distinct] = ()
-    """Names of boards to run on, those of a model share the runs; where each candidate says by itself when left out."""
+    """Boards to run on; those of a model share the runs. Each candidate's own board when left out."""
     models: Annotated[tuple[ModelName, ...], NonEmpty, Distinct] = ()
-    """Models whose memory the virtual boards of the candidates have, a board of its own each (docs/memory.md)."""
+    """The candidates' virtual boards with the memory of a model, a board of its own each (docs/memory.md); with
+    "parallel" their CPUs run side by side and memory costs nothing. Not beside boards."""
     instruments: Annotated[tuple[InstrumentName, ...], NonEmpty, Distinct]
     """What measures."""
     loads: Annotated[tuple[LoadName, ...], NonEmpty, Distinct] = ("none",)
     """What disturbs."""
     cpus: Annotated[tuple[CpuCount, ...], NonEmpty, Distinct] = (1,)
-    """Numbers of CPUs of the virtual board: 1, 2 or 4."""
+    """CPUs of the virtual board. This machine uses all of its own: leave cpus out."""
     runs: Runs
-    """How often each cell runs, each time with another seed; "auto": until what the mission asks of it is decided."""
+    """How often each cell runs, each time with another seed; "auto": until what the mission asks of it is decided. A
+    scale's plans make at most 100,000 runs together."""
     most_runs: Annotated[int, Strict(), Field(ge=FIRST_LOOK, le=MOST_RUNS)] | None = None
-    """With runs = "auto": how many at most; 80 when left out."""
+    """With runs = "auto", how many at most; 80 when left out."""
     parameters: ParameterTables = Field({})
     """Parameters of instruments in this plan; they win over those of the scale."""
 
@@ -241,9 +246,11 @@ class Scale(Table):
     parameters: ParameterTables = Field({})
     """Parameters of instruments at this scale; they win over those that hold at every scale."""
     explain: Annotated[int, Strict(), Field(ge=0, le=20)] = 0
-    """How many of the worst wake-ups of each candidate under each load the report explains (docs/explain.md)."""
+    """How many of the worst wake-ups of each candidate under each load the report explains (docs/explain.md): of
+    cyclictest on one CPU of a virtual board, of probe-wakeup on FreeRTOS."""
     boots: Annotated[int, Strict(), Field(ge=1, le=100)] = 1
-    """From how many boots of each kernel on a virtual board the runs begin, by turns (docs/statistics.md)."""
+    """From how many boots of each kernel on a virtual board the runs begin, by turns, so that the evidence holds what
+    boots differ by (docs/statistics.md). Each takes some 200 MB of the cache meanwhile."""
     plan: tuple[Plan, ...]
     """What to run, one [[scale.NAME.plan]] each; [] where all candidates are published."""
 
@@ -256,7 +263,7 @@ class Mission(Table):
     candidates: Annotated[tuple[Candidate, ...], NonEmpty] = Field(alias="candidate")
     """The systems to choose from, one [[candidate]] each."""
     boards: tuple[BoardTable, ...] = Field((), alias="board")
-    """The computers to measure on over ssh, one [[board]] each."""
+    """The computers to measure on, one [[board]] each."""
     requirements: tuple[Requirement, ...] = Field((), alias="requirement")
     """Gates on measured figures, one [[requirement]] each."""
     criteria: tuple[Criterion, ...] = Field((), alias="criterion")

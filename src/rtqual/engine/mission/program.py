@@ -47,20 +47,20 @@ class Task(Table):
     priority: Fifo | None = None
     """Its real-time priority, at which it ran most often; 0 for one without."""
     waits_at: Annotated[str, *matching(r"[a-z0-9_]{1,40}", "a system call's name, as 'clock_nanosleep'")] | None = None
-    """The system call that releases it; the one where it waits most often when left out."""
+    """The system call that releases it, as "clock_nanosleep"; the one where it waits most often when left out."""
     nth: Annotated[int, Strict(), Field(ge=1, le=4096)] | None = None
     """Which of those that fit, in the order in which they began."""
     released_by: Literal["timer", "wake"] | None = None
-    """"timer": its jobs are due when its own timer says; "wake": when another thread wakes it. Unlike jobs are told."""
+    """"timer": its jobs are due when its own timer says; "wake": when another thread wakes it. Jobs that are released
+    otherwise are a problem of the record."""
     after: Slug | None = None
     """A task of this program that releases it: its jobs are due when that one's are, so chains are judged whole."""
     period: Annotated[DurationNs, Field(gt=0)] | None = None
-    """How far apart its jobs are to be; by it releases that never came are counted, as missed."""
+    """The time between jobs: releases that never came count as missed."""
     deadline: Annotated[DurationNs, Field(gt=0)] | None = None
-    """The longest time from due to finished; a job that takes longer is missed."""
+    """The longest time from due to finished, at most the period; a job that takes longer is missed."""
     window: Annotated[int, Strict(), Field(ge=2, le=10_000)] | None = None
-    """How many jobs in a row are looked at together: the figure "tick missed in any 20" is the most misses that so many
-    had, for loops that bear some as long as they are not many at a time."""
+    """Also counts the most misses in any so many jobs in a row, as "tick missed in any 20"; needs a deadline."""
 
     @model_validator(mode="after")
     def _fitting(self) -> Self:
@@ -135,7 +135,7 @@ class Program(Table):
     priority: Fifo = 0
     """The real-time priority it is started with, which its threads inherit where they ask for none."""
     policy: Literal["fifo", "rr"] = "fifo"
-    """Of that priority."""
+    """The policy of that priority."""
     prepare: Annotated[tuple[Word, ...], Distinct] = ()
     """Commands of a shell that run before it; each must succeed. Not on this machine."""
     kernel_threads: dict[Word, Annotated[int, Strict(), Field(ge=1, le=_MOST_FIFO)]] = Field({})
@@ -150,7 +150,7 @@ class Program(Table):
     runs_for: Annotated[DurationNs, Field(gt=0, le=3600 * 10**9)] | None = None
     """How long its jobs are judged; until it ends by itself when left out."""
     ends_by: Literal["INT", "TERM", "HUP", "USR1", "USR2", "QUIT", "KILL"] = "TERM"
-    """The signal that ends it then; two seconds later it is killed."""
+    """The signal that ends it then. Two seconds later it is killed."""
     most_output: Annotated[SizeB, Field(gt=0, le=64 * 2**20)] = 8 * 2**20
     """How large a file it may write, its output too, before it is ended and the run fails."""
     tasks: tuple[Task, ...] = Field((), alias="task")

@@ -17,6 +17,7 @@ from pydantic_core.core_schema import NullableSchema, WithDefaultSchema
 from rtqual.base.units import format_value
 from rtqual.engine.mission.model import Plan, Scale, mission_type
 from rtqual.engine.mission.table import Table
+from rtqual.protocols.instrument import Parameters
 from rtqual.protocols.instrument.registry import all_instruments
 
 
@@ -43,7 +44,7 @@ def mission_schema() -> dict[str, Any]:
     return deepcopy(_built())
 
 
-def _describe(table: type[Table]) -> None:
+def _describe(table: type[BaseModel]) -> None:
     """Give the keys of a table, and of all that derive from it, the string below each as their description."""
     for field, name in ((field, name) for name, field in table.model_fields.items() if not field.description):
         field.description = next((said[name] for base in table.__mro__ if name in (said := _strings(base))), None)
@@ -55,7 +56,7 @@ def _describe(table: type[Table]) -> None:
 @cache
 def _strings(of: type) -> dict[str, str]:
     """Attribute -> the string below it."""
-    node = _classes(of.__module__).get(of.__name__) if issubclass(of, Table) else None
+    node = _classes(of.__module__).get(of.__name__) if issubclass(of, Table | Parameters) else None
     if node is None:
         return {}
     return {
@@ -77,10 +78,11 @@ def _classes(module: str) -> dict[str, ast.ClassDef]:
 
 @cache
 def _built() -> dict[str, Any]:
-    _describe(Table)
     whole = mission_type()
-    whole.model_rebuild(force=True)  # once more, of tables that have their descriptions now
     tables: dict[str, type[BaseModel]] = {name: instrument.parameters for name, instrument in all_instruments().items()}
+    for base in (Table, Parameters):
+        _describe(base)
+    whole.model_rebuild(force=True)  # once more, of tables that have their descriptions now
     models: list[type[BaseModel]] = [whole, Scale, Plan, *tables.values()]
     refs, schema = models_json_schema([(model, "validation") for model in models], schema_generator=TomlJsonSchema)
     definitions: dict[str, Any] = schema["$defs"]

@@ -53,7 +53,8 @@ class Figure(Table):
     statistic: Statistic | None = None
     """The figure read from the samples. Exactly one of statistic and scalar."""
     scalar: Text | None = None
-    """The name of a figure that the instrument itself prints, as "requests_per_s"."""
+    """Instead: a figure that the instrument itself gives, as "requests_per_s", or a statistic of one series, as "sem
+    signal p99"."""
 
     @model_validator(mode="after")
     def _one_figure(self) -> Self:

@@ -85,8 +85,9 @@ class Verify(Table):
     """The ground's end of its link, on the board: "connect:PORT" (the program listens), "listen:PORT" (it connects),
     "udp:TO:FROM" (its port, the ground's), "pty:PATH" (it opens a serial line there)."""
     framing: Framing | None = None
-    """How packets lie on it: "datagrams", "space-packets", "fprime" or "cobs"; datagrams on UDP, F' frames with that
-    dictionary, and space packets else."""
+    """How packets lie on it: "datagrams" (each is one), "space-packets" (one behind the other), "fprime" (0xDEADBEEF,
+    size, packet, CRC-32), "cobs" (a zero ends each). Without it: datagrams on UDP, F' frames with that dictionary, and
+    space packets else."""
     setup: Annotated[tuple[Telecommand, ...], Field(max_length=MOST)] = ()
     """Telecommands that begin every procedure, when the link is there."""
     closing: Annotated[tuple[Telecommand, ...], Field(max_length=MOST)] = ()

@@ -6,8 +6,10 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 
+from rtqual.base.errors import BadInput
 from rtqual.base.words import count
 from rtqual.engine.mission import load_mission, mission_schema
+from rtqual.engine.mission.explain import shown, suggest
 from rtqual.face.commands.app import LITERAL, Json, print_json
 
 mission_app = App(name="mission", help="Mission files.")
@@ -17,6 +19,27 @@ mission_app = App(name="mission", help="Mission files.")
 def schema() -> int:
     """Print the JSON Schema of mission files, for editors."""
     print_json(mission_schema())
+    return 0
+
+
+@mission_app.command
+def keys(table: str = "", /) -> int:
+    """Print what may stand in a mission file: each table, its keys, and what they mean.
+
+    Parameters
+    ----------
+    table
+        Of this table alone, as candidate or program.task.
+    """
+    from rtqual.engine.mission.reference import key_tables  # noqa: PLC0415 - few ask
+
+    tables = key_tables()
+    wanted = [each for each in tables if table in ("", *each.names)]
+    if not wanted:
+        raise BadInput(f"no table {shown(table)}; {suggest(table, [name for each in tables for name in each.names])}")
+    for each in wanted:
+        for line in (" ".join(each.headings), *filter(None, [each.about]), *(f"  {key}" for key in each.keys), ""):
+            LITERAL.print(line, highlight=False, soft_wrap=True)
     return 0
 
 

@@ -29,9 +29,13 @@ _TOTAL = re.compile(r"^RTS" + r"\| *(-?\d{1,8}\.\d{3})" * 3 + r"\| *(\d{1,9})\| 
 
 class DualParameters(Parameters):
     interval: Annotated[DurationNs, Field(ge=10_000, le=1_000_000_000, multiple_of=1_000)] = 1_000_000
-    seconds: Annotated[int, Field(ge=2, le=86_400)] = 10  # its own figures are of whole ones
-    priority: Annotated[int, Field(ge=2, le=98)] = 80  # of the task; a timer's handler has none
+    """10 us to 1 s, in whole microseconds."""
+    seconds: Annotated[int, Field(ge=2, le=86_400)] = 10
+    """Measured, after one of warming up."""
+    priority: Annotated[int, Field(ge=2, le=98)] = 80
+    """Of the task; a timer's handler has none."""
     gravity: Annotated[Gravity, Field(strict=False)] = Gravity.RAW
+    """"raw": timers fire when due; "configured": as early as the core is set to, which is another kind of latency."""
 
     @property
     def samples(self) -> int:

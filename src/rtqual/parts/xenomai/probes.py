@@ -17,6 +17,7 @@ PROGRAMS = ("rtqual-probe-xenomai", "rtqual-probe-evl")  # target/probe/xenomai 
 
 class CoreParameters(ProbeParameters):
     gravity: Annotated[Gravity, Field(strict=False)] = Gravity.RAW
+    """"raw": timers fire when due; "configured": as early as the core is set to, which is another kind of latency."""
 
 
 @dataclass(frozen=True, kw_only=True)

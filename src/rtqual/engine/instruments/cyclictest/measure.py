@@ -46,10 +46,14 @@ _LEFT_S = 86_400.0
 
 class CyclictestParameters(Parameters):
     interval: Annotated[DurationNs, Field(ge=_NS_PER_US, multiple_of=_NS_PER_US)] = 1_000_000
+    """In whole microseconds."""
     cycles: Annotated[int, Field(ge=1, lt=2**31)] = 10_000
     priority: Annotated[int, Field(gt=_MAIN_THREAD_FIFO, le=99)] = 80
     histogram_limit: Annotated[DurationNs, Field(ge=1, le=_LONGEST_HISTOGRAM_NS)] = _LONGEST_HISTOGRAM_NS
+    """At most 1 ms; later samples are counted as overflow."""
     samples: Annotated[Samples, Field(strict=False)] = Samples.COUNTED
+    """"counted": how often each value came; "ordered": every sample in its order, for tails (docs/tails.md), at most
+    5,000,000 cycles."""
 
     @model_validator(mode="after")
     def _fit_in_memory(self) -> Self:

@@ -40,17 +40,18 @@ OWN_INTERVAL_NS = (
 
 
 class ProbeParameters(Parameters):
-    """`iterations` and `interval` as the family has them unless given."""
+    """Samples of each series (iterations) and their interval are the family's unless given (docs/probe.md)."""
 
     iterations: Annotated[int, Field(ge=1, le=10_000_000)] | None = None
     interval: Annotated[DurationNs, Field(ge=1_000, le=60_000_000_000)] | None = None
-    priority: Annotated[int, Field(ge=4, le=95)] = 80  # of the measuring thread; others lie around it
+    """1 us to 60 s."""
+    priority: Annotated[int, Field(ge=4, le=95)] = 80
+    """Of the measuring thread; others lie around it."""
 
 
 class MemoryParameters(ProbeParameters):
-    """`cpu`: where the loop runs, an isolated one too; the first where left out, of which records say nothing."""
-
     cpu: Annotated[int, Field(ge=0, le=63)] | None = None
+    """Where the loop runs, an isolated CPU too; the first when left out. The others stream memory."""
 
     @model_serializer(mode="wrap")
     def _told(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:

@@ -104,12 +104,15 @@ class FileioParameters(TestParameters):
 
     threads: Positive = 16
     total_size: Annotated[SizeB, Field(ge=1)] = 3 * 2**30
+    """At least files x block_size. The virtual board's disks have 2 GiB."""
     files: Positive = 128
     block_size: Annotated[SizeB, Field(ge=1)] = 16 * 2**10
     events: Positive = 10_000
     time: Annotated[DurationNs, Field(ge=NS_PER_S, multiple_of=NS_PER_S)] = 300 * NS_PER_S
+    """In whole seconds."""
     read_write_ratio: Annotated[float, Field(gt=0, le=1000)] = 1.5
     fsync_every: Positive = 100
+    """So many requests."""
 
     @property
     def due(self) -> int:
