@@ -102,8 +102,8 @@ class Built(Table):
     uses, so a campaign can be reproduced after the folder is gone."""
 
     kernel: Text
-    """Where it lies, from the folder that rtqual runs in: the folder it was built in, Buildroot's output folder, a folder
-    with its bzImage (arm64: Image.gz or Image) as Yocto deploys, that file itself, or a .deb."""
+    """Where it lies, from the folder that rtqual runs in: the folder it was built in, Buildroot's output folder, a
+    folder with its bzImage (arm64: Image.gz or Image) as Yocto deploys, that file itself, or a .deb."""
     config: Text | None = None
     """Its configuration (.config), where it lies elsewhere and the kernel does not carry it."""
     architecture: Literal["amd64", "arm64"] = "amd64"
@@ -178,8 +178,8 @@ class Candidate(Table, json_schema_extra=one_of(*(kind.key for kind in _KINDS)))
     boot: Annotated[tuple[BootParameter, ...], Distinct] = ()
     """Further kernel parameters, each a string of its own, as ["tsc=reliable"]."""
     root: RootSystem | None = None
-    """The kernel is measured in the root of a system image (docs/image.md), on 1.5 GiB of memory; in the board's own root
-    when left out."""
+    """The kernel is measured in the root of a system image (docs/image.md), on 1.5 GiB of memory; in the board's own
+    root when left out."""
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:

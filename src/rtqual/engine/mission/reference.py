@@ -97,26 +97,25 @@ def _type(value: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
 
 
 def _kind(node: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
-    if "enum" in node:
-        return ", ".join(f"`{value}`" for value in node["enum"])
-    if "const" in node:
-        return f"`{node['const']}`"
-    if "x-unit" in node:
-        return _UNITS[node["x-unit"]]
-    if "oneOf" in node and "properties" not in node:
-        return "name"
-    match node.get("type"):
-        case "array":
+    match node:
+        case {"enum": values}:
+            kind = ", ".join(f"`{value}`" for value in values)
+        case {"const": value}:
+            kind = f"`{value}`"
+        case {"x-unit": unit}:
+            kind = _UNITS[unit]
+        case {"type": "array"}:
             inner = _type(node.get("items", {}), schema)
-            return f"list: {inner}" if "`" in inner else f"list of {inner}s" if inner != "text" else "list of text"
-        case [*_]:
-            return "part or limit" if "20 %" in node.get("examples", ()) else "limit"
-        case "integer" | "number" as kind:
-            return f"{_KINDS[kind]}{_range(node)}"
-        case "string" if node.get("pattern") == _NAME:
-            return "name"
-        case kind:
-            return _KINDS.get(str(kind), "text")
+            kind = f"list: {inner}" if "`" in inner else f"list of {inner}s" if inner != "text" else "list of text"
+        case {"type": [*_]}:
+            kind = "part or limit" if "20 %" in node.get("examples", ()) else "limit"
+        case {"type": "string", "pattern": pattern} if pattern == _NAME:
+            kind = "name"
+        case {"type": "string", "oneOf": _}:
+            kind = "name"
+        case _:
+            kind = f"{_KINDS.get(str(node.get('type')), 'text')}{_range(node)}"
+    return kind
 
 
 def _range(node: Mapping[str, Any]) -> str:
