@@ -15,10 +15,11 @@ from rtqual.base.errors import RunFailed
 from rtqual.engine.dictionary.definition import Definition
 from rtqual.engine.mission.verify import Camera
 from rtqual.engine.procedure.figures import figures
+from rtqual.engine.procedure.line import script
 from rtqual.engine.procedure.model import Procedure
 from rtqual.engine.procedure.peer import judged
 from rtqual.engine.procedure.played import LOG_SERIES, OCTET, PREFIX
-from rtqual.engine.procedure.script import CLOSING_NS, CONTROL, FRAME_FILE, KEY, KEY_FILE, PROGRAM, compiled, script
+from rtqual.engine.procedure.script import CLOSING_NS, CONTROL, FRAME_FILE, KEY, KEY_FILE, PROGRAM, compiled
 from rtqual.protocols.board import Command, Job, Outcome
 from rtqual.protocols.instrument import Instrument, NoParameters, Parameters
 from rtqual.protocols.instrument.output import clock_problems, last_line

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from rtqual.engine.dictionary.definition import Definition, parse
 from rtqual.engine.dictionary.octets import sealed, time_octets
-from rtqual.engine.procedure.judge import judge
 from rtqual.engine.procedure.judging import Judgement
 from rtqual.engine.procedure.load import load_procedure
 from rtqual.engine.procedure.model import Procedure
+from rtqual.engine.procedure.own import judge
 from rtqual.engine.procedure.script import compiled
 
 TOP = Path(__file__).parents[2]
@@ -94,19 +94,19 @@ class Log:
         at_ns = self.done(line) + after_ns
         for subtype in subtypes or (1, 3, 7):
             code = definition().failures[failure].to_bytes(2, "big") if failure else b""
-            self.got(at_ns, 1, subtype, self.lines[line].request + code)
+            self.got(at_ns, 1, subtype, self.lines[line].packet[:4] + code)
 
     def closed(self) -> "Log":
         """The answers that end every procedure, and the log's last line."""
         line = len(self.lines) - 2
         at_ns = self.done(line) + 300 * US
         for subtype in (1, 3):
-            self.got(at_ns, 1, subtype, self.lines[line].request)
+            self.got(at_ns, 1, subtype, self.lines[line].packet[:4])
         for name in ("CAMERA", "CONTROL", "LINK", "SYSTEM"):
             report = definition().reports[f"HK_{name}"]
             assert report.id is not None
             self.got(at_ns, 3, 25, bytes([report.id]) + bytes(sum(one.octets for one in report.fields)))
-        self.got(at_ns, 1, 7, self.lines[line].request)
+        self.got(at_ns, 1, 7, self.lines[line].packet[:4])
         return self.ended()
 
     def ended(self) -> "Log":
@@ -136,7 +136,7 @@ def good(of: Procedure) -> Log:
     log.answered(0)
     log.answered(1, 1, 3)
     log.event(201 * MS, "MODE", 2)
-    log.got(230 * MS, 1, 7, log.lines[1].request)
+    log.got(230 * MS, 1, 7, log.lines[1].packet[:4])
     at_ns = log.done(2)
     log.event(at_ns + 20 * MS, "CAMERA_GONE")
     log.event(at_ns + 600 * MS, "CAMERA_BACK")

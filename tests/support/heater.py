@@ -93,4 +93,4 @@ def judged(
 ) -> Judgement:
     """What the judge says of a procedure whose first step's telecommand is answered like this."""
     spoken = of or language()
-    return judge(made, Answered(made, spoken).log(first), spoken, ended)
+    return judge(made, compiled(made, spoken), Answered(made, spoken).log(first), spoken, ended)

@@ -18,6 +18,13 @@ class Encoded:
     fields: Mapping[str, Any] = field(default_factory=dict)
 
 
+class Several(tuple[Any, ...]):
+    """The values that a list's rows have in one field: what is asked must hold of any."""
+
+    def __str__(self) -> str:
+        return " ".join(map(str, self))
+
+
 @dataclass(frozen=True)
 class Report:
     """What a packet says. `severity`: of an event, where the dictionary has it."""

@@ -15,9 +15,9 @@ import numpy as np
 from rtqual.base.errors import BadInput
 from rtqual.base.words import count, listed, under
 from rtqual.engine.analysis.figure.model import Distribution
+from rtqual.engine.dialogue.figures import ACCEPTED, COMPLETED
 from rtqual.engine.mission.verify import Camera
 from rtqual.engine.procedure.compliance import Compliance, ControlRow, RunResult
-from rtqual.engine.procedure.figures import ACCEPTED, COMPLETED
 from rtqual.protocols.record.schema import Kind, Timing
 from rtqual.reports.draw.canvas import Palette
 from rtqual.reports.draw.plots import Bar, Limit, Panel, bars, ccdf

@@ -15,6 +15,7 @@ from rtqual.engine.dialogue.kept import kept as kept_dialogues
 from rtqual.engine.dialogue.language import Language, language_of
 from rtqual.engine.dialogue.load import load_procedures
 from rtqual.engine.dialogue.robust import robust
+from rtqual.engine.dialogue.script import compiled
 from rtqual.engine.dictionary.definition import Definition
 from rtqual.engine.dictionary.definition import load as load_definition
 from rtqual.engine.mission import Mission
@@ -106,7 +107,8 @@ class UsersProgram:
         return [(instrument, parameters) for instrument in make(played, self.language)]
 
     def judged(self, procedure: Any, record: Record) -> Judgement:
-        return judge(procedure, log_of(record), self.language, how_it_ended(record.manifest.scalars))
+        lines, ended = compiled(procedure, self.language), how_it_ended(record.manifest.scalars)
+        return judge(procedure, lines, log_of(record), self.language, ended)
 
     def trends(self, soaked: Sequence[tuple[Any, Record]]) -> tuple[Trend, ...]:  # noqa: ARG002 - none is defined
         return ()

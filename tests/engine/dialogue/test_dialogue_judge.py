@@ -111,8 +111,11 @@ def test_a_program_that_ends_fails(tmp_path: Path) -> None:
         line for line in Answered(to_end, language()).log().splitlines(True) if int(line.split()[0]) <= 10**9
     )
     dead = f"{unanswered}1050000000 end 2 3\n"
-    assert judge(to_end, dead, language(), "was ended by SIGKILL").passed  # nobody is left to answer the closing PING
-    assert not judge(procedure(tmp_path, PING), dead, language()).passed
+    assert judge(
+        to_end, compiled(to_end, language()), dead, language(), "was ended by SIGKILL"
+    ).passed  # nobody is left to answer the closing PING
+    alive = procedure(tmp_path, PING)
+    assert not judge(alive, compiled(alive, language()), dead, language()).passed
 
 
 def test_what_the_program_has_no_word_for_is_not_told_and_not_passed(tmp_path: Path) -> None:
@@ -202,12 +205,13 @@ def test_every_telecommand_is_tried_and_a_program_that_no_longer_answers_fails()
     assert [each.name for each in made] == ["robust-ping", "robust-mode", "robust-setpoint", "robust-nothing"]
     assert why == {}
     (ping, *_) = made
-    sent = [line.packet for line in compiled(ping, spoken) if line.packet]
+    lines = compiled(ping, spoken)
+    sent = [line.packet for line in lines if line.packet]
     assert len({packet for packet in sent[1:13] if len(packet) < 13}) == 12  # cut at each octet
-    assert judge(ping, Answered(ping, spoken).log(), spoken).passed
+    assert judge(ping, lines, Answered(ping, spoken).log(), spoken).passed
     silent = Answered(ping, spoken)
     silent.good = lambda sent: []  # type: ignore[method-assign] # noqa: ARG005
-    assert "at the end (PING): accepted: did not come" in judge(ping, silent.log(), spoken).why
+    assert "at the end (PING): accepted: did not come" in judge(ping, lines, silent.log(), spoken).why
     with pytest.raises(BadInput, match="no closing telecommand"):
         robust(language(verify_of(closing=())))
 

@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rtqual.engine.procedure.judge import _Meets, judge
+from rtqual.engine.dialogue.judge import _Meets
+from rtqual.engine.procedure.figures import figures
 from rtqual.engine.procedure.judging import Judgement
 from rtqual.engine.procedure.load import load_procedure
 from rtqual.engine.procedure.model import Procedure
+from rtqual.engine.procedure.own import judge
 from support.ground_log import MS, Log, definition, good, procedure
 
 
@@ -99,7 +101,7 @@ def _other_order(log: Log) -> Log:
 def _of_another(log: Log) -> Log:
     """The second telecommand's completion names the first."""
     place = _nth(log, "1.7", 1)
-    request = log.lines[0].request
+    request = log.lines[0].packet[:4]
     log.rows[place] = f"{230 * MS} recv {log.packet(1, 7, request).hex()}"
     return _renumbered(log)
 
@@ -116,7 +118,7 @@ def _other_failure(log: Log) -> Log:
     place = _nth(log, "1.2")
     at = log.rows[place].split(" ")[0]
     code = definition().failures["BAD_MODE"].to_bytes(2, "big")
-    log.rows[place] = f"{at} recv {log.packet(1, 2, log.lines[3].request + code).hex()}"
+    log.rows[place] = f"{at} recv {log.packet(1, 2, log.lines[3].packet[:4] + code).hex()}"
     return _renumbered(log)
 
 
@@ -165,10 +167,10 @@ def test_telemetry_that_is_lost_or_there_twice_is_seen(start_stop: Procedure) ->
         lost = good(start_stop)
         place = _nth(lost, kind)
         del lost.rows[place]
-        assert any("of telemetry after" in one for one in lost.recounted().judged().wrong)
+        assert any("out of order" in one for one in lost.recounted().judged().wrong)
         twice = good(start_stop)
         twice.rows.insert(place, twice.rows[place])
-        assert any("of telemetry after" in one for one in twice.recounted().judged().wrong)
+        assert any("out of order" in one for one in twice.recounted().judged().wrong)
 
 
 def test_a_report_with_one_wrong_bit_is_no_report(start_stop: Procedure) -> None:
@@ -263,7 +265,7 @@ forbid = [{ report = "17.2" }, { report = "1.7" }]
         log = Log(twice)
         log.answered(0, 1, 3)
         log.got(101 * MS, 17, 2)
-        log.got(101 * MS, 1, 7, log.lines[0].request)
+        log.got(101 * MS, 1, 7, log.lines[0].packet[:4])
         if runs:
             log.answered(1)
             log.got(201 * MS, 17, 2)
@@ -345,6 +347,12 @@ def test_a_log_of_more_than_can_be_judged_is_no_evidence(tmp_path: Path, monkeyp
     path.write_text(f'title = "x"\nverifies = ["TC-010"]\nends = "2 s"\n[[step]]\nat = "1 ms"\nexpect = [{expect}]\n')
     log = Log(load_procedure(path, definition()))
     log.rows += [f"{2 * MS + number} {'up' if number % 2 else 'lost 0'}" for number in range(10_000)]
-    monkeypatch.setattr("rtqual.engine.procedure.judge.assigned", lambda _: pytest.fail("it is judged"))
+    monkeypatch.setattr("rtqual.engine.dialogue.judge.assigned", lambda _: pytest.fail("it is judged"))
     judgement = log.closed().judged()
     assert judgement.unsound.startswith("has 10,0") and not judgement.passed
+
+
+def test_an_answer_that_came_before_its_telecommand_is_no_latency(start_stop: Procedure) -> None:
+    early = figures(start_stop, _before_its_sending(good(start_stop)).text, definition()).latencies_ns
+    assert "accepted LIDAR_START" not in early
+    assert figures(start_stop, good(start_stop).text, definition()).latencies_ns["accepted LIDAR_START"] == [300_000]

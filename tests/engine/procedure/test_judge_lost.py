@@ -3,8 +3,8 @@
 
 from pathlib import Path
 
-from rtqual.engine.procedure.judge import judge
 from rtqual.engine.procedure.judging import Judgement
+from rtqual.engine.procedure.own import judge
 from support.ground_log import MS, Log, definition, good, procedure
 
 
@@ -40,7 +40,7 @@ step = [
             log.done(0, late_ns=first_late_ns)
         at_ns = log.done(1, late_ns=late_ns)
         for subtype in (1, 3, 7):
-            log.got(at_ns + MS, 1, subtype, log.lines[1].request)
+            log.got(at_ns + MS, 1, subtype, log.lines[1].packet[:4])
         return log.closed().judged()
 
     back = ("200000000 reset", "700000000 up")

@@ -14,11 +14,12 @@ from rtqual.engine.dictionary.octets import crc16
 from rtqual.engine.mission import load_mission
 from rtqual.engine.mission.verify import Camera
 from rtqual.engine.procedure.compliance import Compliance, PlayedRun, control, unasked
-from rtqual.engine.procedure.judge import judge
 from rtqual.engine.procedure.judging import Judgement
+from rtqual.engine.procedure.line import script
 from rtqual.engine.procedure.load import load_procedures
+from rtqual.engine.procedure.own import judge
 from rtqual.engine.procedure.played import LOG_SERIES, OCTET, log_of
-from rtqual.engine.procedure.script import KEY, compiled, script
+from rtqual.engine.procedure.script import KEY, compiled
 from rtqual.protocols.record.schema import Inputs, Manifest, Provenance, Record, Series, Timing
 from support.ground_log import START_STOP, TOP, definition, good, procedure
 
@@ -138,7 +139,7 @@ def test_the_script_has_the_times_and_packets_of_the_steps(tmp_path: Path) -> No
     assert text[-1] == "4000000000 end"
     sent = [line for line in lines if line.packet]
     assert [crc16(line.packet) == 0 for line in sent] == [True, True, False, True], "the third is damaged"
-    assert len({line.request for line in sent}) == len(sent), "each has its own sequence count"
+    assert len({line.packet[:4] for line in sent}) == len(sent), "each has its own sequence count"
     assert sent[-1].command == "HK_ONCE", "every procedure ends with a program that answers"
 
 

@@ -17,6 +17,7 @@ from rtqual.engine.dictionary import octets
 from rtqual.engine.dictionary.codec import telecommand
 from rtqual.engine.dictionary.definition import CommandDefinition, PacketField, load
 from rtqual.engine.mission import load_mission
+from rtqual.engine.procedure.line import CLOSING
 from rtqual.engine.procedure.load import load_procedures
 from rtqual.engine.procedure.model import Procedure
 from rtqual.engine.procedure.script import compiled
@@ -113,7 +114,7 @@ def test_a_stack_sends_what_its_procedure_sends(procedure: Procedure, tmp_path: 
     acting = [step for step in procedure.done if step.send or step.raw or step.fault]
     left = list(sent)
     for line in compiled(procedure, DEFINITION):
-        if procedure.tagged or not line.sound or line.step is None or line.command not in COMMANDS:
+        if procedure.tagged or not line.sound or line.step in (None, CLOSING) or line.command not in COMMANDS:
             continue
         step = procedure.done[line.step]
         acting.remove(step)
@@ -121,7 +122,7 @@ def test_a_stack_sends_what_its_procedure_sends(procedure: Procedure, tmp_path: 
         assert {one["name"] for one in parts} == {f"/rtqual/{line.command}"}
         given = [{each["name"]: each["value"] for each in one["arguments"]} for one in parts]
         entries = given if DEFINITION.commands[line.command].entries else None
-        sequence = int.from_bytes(line.request[2:], "big") & 0x3FFF
+        sequence = int.from_bytes(line.packet[2:4], "big") & 0x3FFF
         arguments = None if entries else given[0]
         assert telecommand(DEFINITION, line.command, arguments, entries, sequence=sequence) == line.packet
         assert ("comment" in parts[0]) == any(one.failure is not None for one in step.expect)

@@ -7,16 +7,15 @@ was not sent, refusals and severe events that nobody expects, a lost link and da
 """
 
 from bisect import bisect_right
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from operator import attrgetter
+from typing import Any, Protocol
 
 from rtqual.engine.dialogue.framing import Cut, OutOfStep
-from rtqual.engine.dialogue.language import Damaged, Language, counted, follows
-from rtqual.engine.dialogue.meaning import BEGINS, ENDS, Meant, by
-from rtqual.engine.dialogue.model import Expect, Forbid, Holds, Match, Procedure
-from rtqual.engine.dialogue.script import CLOSING, SETUP, Said, compiled, expected, implied
+from rtqual.engine.dialogue.language import Damaged, Got, Language, counted, follows
+from rtqual.engine.dialogue.meaning import by
+from rtqual.engine.dialogue.model import Holds
 from rtqual.engine.mission.language import Stage
 from rtqual.engine.procedure.described import Bounds
 from rtqual.engine.procedure.judging import (
@@ -29,23 +28,14 @@ from rtqual.engine.procedure.judging import (
     no_evidence,
     require_few,
 )
+from rtqual.engine.procedure.line import CLOSING, SETUP, Line
 from rtqual.engine.procedure.log import Entry, Unsound, What, read_log
-from rtqual.protocols.dictionary import Refused, Report
+from rtqual.protocols.dictionary import Refused, Report, Several
 
 _UNASKED = (Stage.REFUSED, Stage.FAILED)
 _GROWN_MOST = 1000  # answers that one counter tells at once
-_LINKS = (What.UP, What.LOST, What.CLOSED, What.RESET)
-
-
-@dataclass(frozen=True)
-class Got:
-    """A report in a log. `place`: of its entry. `again`: it is told before, and only its counter means more."""
-
-    place: int
-    at_ns: int
-    report: Report
-    meant: Meant | None
-    again: bool = False
+_LOSSES = (What.LOST, What.RESET)
+_LINKS = (What.UP, What.CLOSED, *_LOSSES)
 
 
 @dataclass(frozen=True)
@@ -57,20 +47,44 @@ class Heard:
     wrong: tuple[str, ...] = ()
 
 
+class Asking(Protocol):
+    """What a step says that must come, or must not: beside it, what the judge need not know."""
+
+    @property
+    def values(self) -> Mapping[str, Any]: ...
+    @property
+    def within(self) -> int | None: ...
+    @property
+    def said(self) -> str: ...
+
+
+class Awaiting(Asking, Protocol):
+    """What must come. `since`: an answer that it counts from, in place of its step."""
+
+    @property
+    def within(self) -> int: ...
+    @property
+    def answer(self) -> Stage | None: ...
+    @property
+    def since(self) -> Stage | None: ...
+    @property
+    def loses_link(self) -> bool: ...
+
+
 @dataclass(frozen=True)
 class _Due:
-    anchor: Anchor[Said]
-    expect: Expect
-    since_ns: int = 0
+    anchor: Anchor
+    expect: Awaiting
+    since_ns: int
 
     @property
     def until_ns(self) -> int:
         return self.since_ns + self.expect.within
 
 
-def judge(procedure: Procedure, log: str, language: Language, ended: str = "") -> Judgement:
-    """Whatever the log holds; nothing is raised. `ended`: how the program did, where it ended by itself."""
-    lines = compiled(procedure, language)
+def judge(procedure: Any, lines: Sequence[Line], log: str, language: Language, ended: str = "") -> Judgement:
+    """Whatever the log holds; nothing is raised. `lines`: the procedure's script. `ended`: how the program did, where
+    it ended by itself."""
     try:
         return _judged(procedure, lines, read_log(log, lines), language, ended)
     except Unsound as why:
@@ -78,52 +92,52 @@ def judge(procedure: Procedure, log: str, language: Language, ended: str = "") -
 
 
 def _judged(
-    procedure: Procedure, lines: Sequence[Said], entries: Sequence[Entry], language: Language, ended: str
+    procedure: Any, lines: Sequence[Line], entries: Sequence[Entry], language: Language, ended: str
 ) -> Judgement:
     heard = hear(entries, language)
-    asked = sum(len(step.forbid) + len(step.expect) + len(step.is_) + len(_IMPLIED) for step in procedure.done)
-    require_few(len(entries), len(entries) + len(heard.got), asked)
-    anchors = anchors_of(procedure.done, lines, entries)
-    steps = list(zip(anchors, procedure.done, strict=True))
-    asked_of = (SETUP,) if procedure.ends_program else (SETUP, CLOSING)  # one that has ended answers nothing
-    fixed = [_fixed(line, number, entries) for number, line in enumerate(lines) if line.step in asked_of]
-    due = [(anchor, expect) for anchor, step in steps for expect in step.expect]
-    due += [
-        (anchor, Expect(answer=stage, within=within))
+    steps = list(zip(anchors_of(procedure.done, lines, entries), procedure.done, strict=True))
+    every = [
+        (anchor, expect)
         for anchor, step in steps
-        if step.send and anchor.line and not anchor.line.unanswered
-        for stage, within in expected(step, language)
+        for expect in (*step.expect, *(language.implied(step) if anchor.line and anchor.line.sound else ()))
     ]
-    due += [
-        (anchor, Expect(answer=stage, within=within))
-        for anchor in fixed
-        if anchor.line and not anchor.line.unanswered
-        for stage, within in implied(language)
+    asked = len(every) + sum(len(step.forbid) + len(step.is_) for step in procedure.done)
+    require_few(len(entries), max(len(entries), len(heard.got)), asked)
+    fixed = (SETUP,) if procedure.ends_program else (SETUP, CLOSING)  # one that has ended answers nothing
+    every += [
+        (_fixed(line, number, entries), expect)
+        for number, line in enumerate(lines)
+        if line.step in fixed and line.sound
+        for expect in language.implied(None)
     ]
-    meets = _Meets(heard.got)
+    due = [_Due(anchor, expect, anchor.at_ns) for anchor, expect in every]
+    meets = _Meets(heard.got, language)
     checks, claimed = _expected(due, meets)
-    free = [got for number, got in enumerate(heard.got) if number not in claimed]
+    free = [(number, got) for number, got in enumerate(heard.got) if number not in claimed]
     checks += [_forbidden(anchor, forbid, free, meets) for anchor, step in steps for forbid in step.forbid]
     checks += [_held(anchor, holds, meets) for anchor, step in steps for holds in step.is_]
     checks.sort(key=lambda check: {SETUP: -1, CLOSING: len(steps)}.get(check.step, check.step))
-    wrong = [
-        *heard.wrong,
-        *_answers(entries, lines, heard.got),
-        *(() if procedure.tolerant else _unasked(procedure, free, language)),
-    ]
-    if procedure.ends_program:
-        wrong += [] if ended else ["the program still ran at the end, and was to end"]
-    else:
-        lost = [entry.at_ns for entry in entries if entry.what is What.LOST]
-        wrong += [f"at {at_ns} ns the link was lost, which no step expects" for at_ns in lost]
-        wrong += [f"the program {ended}"] if ended else []
+    wrong = [*heard.wrong]
+    wrong += [] if procedure.ends_program else _lost(due, entries)
+    wrong += language.misconduct(entries, lines, heard.got)
+    wrong += [] if procedure.tolerant else _unasked(procedure.allow, (got for _, got in free), language)
+    if procedure.ends_program and not ended:
+        wrong.append("the program still ran at the end, and was to end")
+    if ended and not procedure.ends_program:
+        wrong.append(f"the program {ended}")
     if language.spoken.unknown == "fails":
         wrong += heard.unknown
-    untold = tuple(stage for stage in _IMPLIED if stage not in language.told)
+    untold = tuple(stage for stage in (Stage.ACCEPTED, Stage.COMPLETED) if stage not in language.told)
     return Judgement(tuple(checks), tuple(wrong), untold=untold, unknown=heard.unknown)
 
 
-_IMPLIED = (Stage.ACCEPTED, Stage.COMPLETED)
+def _lost(due: Sequence[_Due], entries: Sequence[Entry]) -> Iterator[str]:
+    """The losses of the link at times when none is expected: a program that ends and is started again would show
+    nothing else. A link may flap while it goes: who dies still listens."""
+    times = [(wanted.anchor.place, wanted.until_ns) for wanted in due if wanted.expect.loses_link]
+    for place, entry in enumerate(entries):
+        if entry.what in _LOSSES and not any(at < place and entry.at_ns <= to for at, to in times):
+            yield f"at {entry.at_ns} ns the link was lost, which no step expects"
 
 
 def hear(entries: Sequence[Entry], language: Language) -> Heard:
@@ -157,6 +171,7 @@ def hear(entries: Sequence[Entry], language: Language) -> Heard:
             wrong.append(f"at {entry.at_ns} ns came {why}: nothing after it on this link can be read")
             lost = True
     wrong += [_left(cut, entries[-1].at_ns)] if cut.held and not lost and entries else []
+    got = sorted([*got, *language.happened(entries)], key=attrgetter("place"))
     return Heard(tuple(got), tuple(unknown), tuple(wrong))
 
 
@@ -195,16 +210,16 @@ def _meaning(
             yield Got(place, at_ns, report, other, again=True)
 
 
-def _fixed(line: Said, number: int, entries: Sequence[Entry]) -> Anchor[Said]:
+def _fixed(line: Line, number: int, entries: Sequence[Entry]) -> Anchor:
     place, entry = next((n, e) for n, e in enumerate(entries) if e.line == number)
-    return Anchor(line.step or 0, place, entry.at_ns, line.command, line)
+    return Anchor(line.step or 0, place, entry.at_ns, line.said or line.command, line)
 
 
 class _Meets:
     """Whether a report is one that is meant."""
 
-    def __init__(self, got: Sequence[Got]) -> None:
-        self.got = got
+    def __init__(self, got: Sequence[Got], language: Language) -> None:
+        self.got, self.language = got, language
         self._places = [arrival.place for arrival in got]
         self._before: dict[int, Report] = {}  # number of a report -> that of its name before
         last: dict[str, Report] = {}
@@ -223,21 +238,9 @@ class _Meets:
             if self.got[number].at_ns >= due.since_ns and self.match(due.expect, due.anchor, number):
                 yield number
 
-    def kind(self, match: Match, anchor: Anchor[Said], got: Got) -> bool:
-        """All but the values."""
-        meant = got.meant
-        if match.report:
-            return got.report.name == match.report and not got.again
-        if meant is None:
-            return False
-        if match.event:
-            return meant.stage is None and meant.event == match.event
-        answers = anchor.line is not None and meant.answers(anchor.line.command, anchor.line.encoded)
-        return answers and meant.stage is match.answer and match.cause in (None, meant.cause)
-
-    def match(self, match: Match, anchor: Anchor[Said], number: int) -> bool:
+    def match(self, match: Asking, anchor: Anchor, number: int) -> bool:
         got = self.got[number]
-        if not self.kind(match, anchor, got):
+        if not self.language.fits(match, anchor, got):
             return False
         before = self._before.get(number)
         return all(
@@ -249,15 +252,13 @@ class _Meets:
     def why_not(self, due: _Due) -> str:
         """What came in its place, where something like it did."""
         place, since_ns = due.anchor.place, due.since_ns
-        later = (
-            g for g in self.got if g.place > place and g.at_ns >= since_ns and self.kind(due.expect, due.anchor, g)
-        )
-        came = next(later, None)
+        later = (got for got in self.got if got.place > place and got.at_ns >= since_ns)
+        came = next((got for got in later if self.language.fits(due.expect, due.anchor, got)), None)
         if came is None:
             return did_not_come(due.expect)
         return did_not_come(due.expect, came.at_ns - due.since_ns, came.report.values)
 
-    def last(self, report: str, anchor: Anchor[Said]) -> Got | None:
+    def last(self, report: str, anchor: Anchor) -> Got | None:
         """The report of this name that holds at a step's time."""
         before = (got for got in reversed(self.got) if got.place <= anchor.place and got.at_ns <= anchor.at_ns)
         return next((got for got in before if got.report.name == report and not got.again), None)
@@ -265,6 +266,8 @@ class _Meets:
 
 def fits(value: Any, wanted: Any, earlier: Any = None) -> bool:
     """Whether a field's value is as a procedure wants it."""
+    if isinstance(value, Several):
+        return any(fits(each, wanted, earlier) for each in value)
     if isinstance(wanted, str):
         return bool((value.hex() if isinstance(value, bytes) else str(value)) == wanted)
     if not isinstance(value, int | float):
@@ -272,30 +275,26 @@ def fits(value: Any, wanted: Any, earlier: Any = None) -> bool:
     return wanted.hold(value, earlier) if isinstance(wanted, Bounds) else bool(value == wanted)
 
 
-def _expected(asked: Iterable[tuple[Anchor[Said], Expect]], meets: _Meets) -> tuple[list[Check], set[int]]:
+def _expected(every: Sequence[_Due], meets: _Meets) -> tuple[list[Check], set[int]]:
     """Those that count from their step first, then those that count from an answer."""
     checks: list[Check] = []
     came: dict[tuple[int, Stage], int] = {}  # step and answer -> when
-    claimed: set[int] = set()
-    every = list(asked)
-    due = [_Due(anchor, expect, anchor.at_ns) for anchor, expect in every if not expect.since]
+    due = [wanted for wanted in every if not wanted.expect.since]
     served = assigned([meets.in_time(wanted) for wanted in due])
     for number, wanted in enumerate(due):
         got = meets.got[served[number]] if number in served else None
         if got and wanted.expect.answer:
             came[wanted.anchor.place, wanted.expect.answer] = got.at_ns
         checks.append(_check(wanted, got, meets))
-    claimed |= set(served.values())
+    claimed = set(served.values())
     between: list[_Due] = []
-    for anchor, expect in every:
-        if not expect.since:
-            continue
-        since_ns = came.get((anchor.place, expect.since))
-        if since_ns is None:
-            why = f"there was no answer {expect.since} to count from"
-            checks.append(Check(anchor.step, anchor.action, expect.said, passed=False, detail=why))
-        else:
-            between.append(_Due(anchor, expect, since_ns))
+    for wanted in every:
+        since = wanted.expect.since
+        since_ns = came.get((wanted.anchor.place, since)) if since else None
+        if since_ns is not None:
+            between.append(replace(wanted, since_ns=since_ns))
+        elif since:
+            checks.append(wanted.anchor.check(wanted.expect, None, f"there was no answer {since} to count from"))
     served = assigned([(n for n in meets.in_time(wanted) if n not in claimed) for wanted in between])
     checks += [_check(wanted, meets.got[served[n]] if n in served else None, meets) for n, wanted in enumerate(between)]
     return checks, claimed | set(served.values())
@@ -305,13 +304,12 @@ def _check(due: _Due, got: Got | None, meets: _Meets) -> Check:
     return due.anchor.check(due.expect, got.at_ns - due.since_ns if got else None, "" if got else meets.why_not(due))
 
 
-def _forbidden(anchor: Anchor[Said], forbid: Forbid, free: Sequence[Got], meets: _Meets) -> Check:
-    numbers = {id(got): number for number, got in enumerate(meets.got)}
-    later = (got for got in free if got.place > anchor.place)
-    return anchor.check_absent(forbid, (got.at_ns for got in later if meets.match(forbid, anchor, numbers[id(got)])))
+def _forbidden(anchor: Anchor, forbid: Asking, free: Iterable[tuple[int, Got]], meets: _Meets) -> Check:
+    later = ((number, got) for number, got in free if got.place > anchor.place)
+    return anchor.check_absent(forbid, (got.at_ns for number, got in later if meets.match(forbid, anchor, number)))
 
 
-def _held(anchor: Anchor[Said], holds: Holds, meets: _Meets) -> Check:
+def _held(anchor: Anchor, holds: Holds, meets: _Meets) -> Check:
     got = meets.last(holds.report, anchor)
     if got is None:
         return Check(anchor.step, anchor.action, holds.said, passed=False, detail="nothing was reported before")
@@ -321,27 +319,7 @@ def _held(anchor: Anchor[Said], holds: Holds, meets: _Meets) -> Check:
     return Check(anchor.step, anchor.action, holds.said, passed, "" if passed else f"it was {have}"[:200])
 
 
-def _answers(entries: Sequence[Entry], lines: Sequence[Said], got: Sequence[Got]) -> Iterator[str]:
-    """Each telecommand is answered once in each of its stages, and none that was not sent. One that was sent twice is
-    answered twice. Where the program does not tell which it means, all that may be meant are counted together."""
-    sent = [(place, lines[entry.line]) for place, entry in enumerate(entries) if entry.what is What.SENT]
-    seen: Counter[object] = Counter()
-    for arrival in got:
-        meant = arrival.meant
-        if meant is None or meant.stage is None or meant.stage is Stage.PROGRESS:
-            continue
-        of = [line for place, line in sent if place < arrival.place and meant.answers(line.command, line.encoded)]
-        life = next((stages for stages in (BEGINS, ENDS) if meant.stage in stages), (meant.stage,))
-        key = (life, meant.app, repr(meant.token))
-        seen[key] += 1
-        told = f"at {arrival.at_ns} ns came {arrival.report.name}: {meant.stage}"
-        if not of:
-            yield f"{told}, of a telecommand that had not been sent"
-        elif seen[key] > len(of):
-            yield f"{told}, of {of[-1].command}, which had been answered before"
-
-
-def _unasked(procedure: Procedure, free: Sequence[Got], language: Language) -> Iterator[str]:
+def _unasked(allow: Collection[str], free: Iterable[Got], language: Language) -> Iterator[str]:
     """Refusals, and events that matter."""
     for got in free:
         meant = got.meant
@@ -350,7 +328,7 @@ def _unasked(procedure: Procedure, free: Sequence[Got], language: Language) -> I
         if meant.stage in _UNASKED:
             cause = f" ({meant.cause})" if meant.cause else ""
             yield f"at {got.at_ns} ns a telecommand {_was(meant.stage)}{cause}, which no step expects"
-        elif meant.stage is None and meant.severity in language.spoken.severe and meant.event not in procedure.allow:
+        elif meant.stage is None and meant.severity in language.spoken.severe and meant.event not in allow:
             yield f"at {got.at_ns} ns came {meant.event} ({meant.severity}), which no step expects"
 
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A program's dictionary with what the mission adds to it: telecommands to octets, octets to reports with meanings."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -9,12 +10,16 @@ from typing import Any
 
 from rtqual.base.errors import BadInput
 from rtqual.base.scratch import scratch
-from rtqual.engine.dialogue.meaning import Meant, meant, preset, told
+from rtqual.engine.dialogue.meaning import BEGINS, ENDS, Meant, meant, preset, told
+from rtqual.engine.dialogue.model import Expect
 from rtqual.engine.dialogue.seal import sealed
 from rtqual.engine.dictionary.octets import crc16
 from rtqual.engine.mission.explain import suggest
-from rtqual.engine.mission.language import Framing, Meaning, Spoken
+from rtqual.engine.mission.language import Framing, Meaning, Spoken, Stage
 from rtqual.engine.mission.verify import Verify
+from rtqual.engine.procedure.judging import Anchor
+from rtqual.engine.procedure.line import Line
+from rtqual.engine.procedure.log import Entry, What
 from rtqual.protocols.dictionary import AnyDictionary, Encoded, Refused, Report
 from rtqual.protocols.part import Keyed, keyed, rows
 
@@ -24,6 +29,17 @@ _LENGTH_AT, _HEADER, _SEQUENCES = 4, 6, 1 << 14  # of a space packet
 
 class Damaged(ValueError):
     """Why a packet is not as its sender made it."""
+
+
+@dataclass(frozen=True)
+class Got:
+    """A report in a log. `place`: of its entry. `again`: it is told before, and only its counter means more."""
+
+    place: int
+    at_ns: int
+    report: Report
+    meant: Meant | None
+    again: bool = False
 
 
 @dataclass(frozen=True)
@@ -71,6 +87,58 @@ class Language:
 
     def meant(self, report: Report) -> Meant | None:
         return meant(self.rows, report)
+
+    def stages(self) -> Iterator[tuple[Stage, int]]:
+        """The answers that every sound telecommand must have, as far as the program has a word for them, and how
+        soon."""
+        limits = self.verify.limits
+        for stage, within in ((Stage.ACCEPTED, limits.accepted), (Stage.COMPLETED, limits.completed)):
+            if stage in self.told:
+                yield stage, within
+
+    def implied(self, step: Any) -> Iterator[Any]:
+        """What a sound telecommand must bring beside what its step says. None: one that begins or ends all
+        procedures."""
+        said = {match.answer for match in step.expect} if step else set()
+        for stage, within in self.stages():
+            if not said & {Stage.REFUSED, *(BEGINS if stage is Stage.ACCEPTED else ENDS)}:
+                yield Expect(answer=stage, within=within)
+
+    def fits(self, match: Any, anchor: Anchor, got: Got) -> bool:
+        """Whether a report is one that is meant, apart from its values."""
+        meant = got.meant
+        if match.report:
+            return got.report.name == match.report and not got.again
+        if meant is None:
+            return False
+        if match.event:
+            return meant.stage is None and meant.event == match.event
+        answers = anchor.line is not None and meant.answers(anchor.line.command, anchor.line.encoded)
+        return answers and meant.stage is match.answer and match.cause in (None, meant.cause)
+
+    def happened(self, entries: Sequence[Entry]) -> Sequence[Got]:  # noqa: ARG002 - of a program's own verbs
+        """What a log tells beside packets."""
+        return ()
+
+    def misconduct(self, entries: Sequence[Entry], lines: Sequence[Line], got: Sequence[Got]) -> Iterator[str]:
+        """Yield what is wrong with answers: each telecommand is answered once in each of its stages, and none that was
+        not sent. One that was sent twice is answered twice. Where the program does not tell which it means, all that
+        may be meant are counted together."""
+        sent = [(place, lines[entry.line]) for place, entry in enumerate(entries) if entry.what is What.SENT]
+        seen: Counter[object] = Counter()
+        for arrival in got:
+            meant = arrival.meant
+            if meant is None or meant.stage is None or meant.stage is Stage.PROGRESS:
+                continue
+            of = [line for place, line in sent if place < arrival.place and meant.answers(line.command, line.encoded)]
+            life = next((stages for stages in (BEGINS, ENDS) if meant.stage in stages), (meant.stage,))
+            key = (life, meant.app, repr(meant.token))
+            seen[key] += 1
+            told = f"at {arrival.at_ns} ns came {arrival.report.name}: {meant.stage}"
+            if not of:
+                yield f"{told}, of a telecommand that had not been sent"
+            elif seen[key] > len(of):
+                yield f"{told}, of {of[-1].command}, which had been answered before"
 
 
 def counted(packet: bytes) -> tuple[int, int] | None:

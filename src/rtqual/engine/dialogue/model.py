@@ -3,7 +3,7 @@
 
 import signal
 from enum import StrEnum
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, Strict, model_validator
 
@@ -58,6 +58,8 @@ class Expect(Match):
     """How long after the step was done."""
     since: Stage | None = None
     """After this answer to the step's telecommand in place of the step: a bound between two answers."""
+
+    loses_link: ClassVar[bool] = False
 
     @model_validator(mode="after")
     def _between(self) -> Self:

@@ -2,63 +2,44 @@
 """A procedure as the timed script that `rtqual-wire` plays: what begins every procedure, its steps, what ends it."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from rtqual.base.errors import BadInput
 from rtqual.engine.dialogue.framing import framed
 from rtqual.engine.dialogue.language import Language
-from rtqual.engine.dialogue.model import Damage, Procedure, Step
-from rtqual.engine.mission.language import Stage, Telecommand
-from rtqual.engine.procedure.script import Line
+from rtqual.engine.dialogue.model import Damage, Procedure
+from rtqual.engine.mission.language import Telecommand
+from rtqual.engine.procedure.line import CLOSING, SETUP, Line
 from rtqual.protocols.dictionary import Encoded, Refused
 
-SETUP, CLOSING = -2, -1  # in place of a step's number
 
-
-@dataclass(frozen=True)
-class Said(Line):
-    """A line of the script; `encoded`: of what is sent, before it is framed."""
-
-    encoded: Encoded = field(default_factory=lambda: Encoded(b""))
-    unanswered: bool = False
-
-
-def compiled(procedure: Procedure, language: Language, where: str = "") -> tuple[Said, ...]:
+def compiled(procedure: Procedure, language: Language, where: str = "") -> tuple[Line, ...]:
     """The lines of the script; the last is its end. Raises BadInput for what the dictionary refuses."""
     verify, where = language.verify, where or procedure.name
-    lines: list[Said] = []
+    lines: list[Line] = []
     sequence = 0
     for telecommand in verify.setup:
         lines.append(_fixed(0, telecommand, SETUP, language, sequence))
         sequence += 1
     for number, step in enumerate(procedure.done):
         if step.fault:
-            lines.append(Said(step.at, step.fault.line, number))
+            lines.append(Line(step.at, step.fault.line, number))
         elif step.damage is Damage.DUPLICATE:
             before = next(line for line in reversed(lines) if line.packet)
-            lines.append(_sending(step.at, before.encoded, number, before.command, language, unanswered=True))
+            lines.append(_sending(step.at, before.encoded, number, before.command, language, sound=False))
         elif step.raw:
-            lines.append(_sending(step.at, Encoded(bytes.fromhex(step.raw)), number, "raw", language, unanswered=True))
+            lines.append(_sending(step.at, Encoded(bytes.fromhex(step.raw)), number, "raw", language, sound=False))
         elif step.send:
             encoded = _encoded(language, step.send, step.args, sequence, f"{where}: step {number + 1}")
             encoded = _damaged(encoded, step.damage)
-            alone = step.unanswered or step.damage is not None
-            lines.append(_sending(step.at, encoded, number, step.send, language, unanswered=alone))
+            sound = not step.unanswered and step.damage is None
+            lines.append(_sending(step.at, encoded, number, step.send, language, sound=sound))
             sequence += 1
     for telecommand in verify.closing:
         lines.append(_fixed(procedure.ends, telecommand, CLOSING, language, sequence))
         sequence += 1
-    end_ns = procedure.ends + max((within for _, within in implied(language)), default=0) * bool(verify.closing)
-    return (*lines, Said(end_ns, "end"))
-
-
-def implied(language: Language) -> Iterator[tuple[Stage, int]]:
-    """The answers that every sound telecommand must have, as far as the program has a word for them, and how soon."""
-    limits = language.verify.limits
-    for stage, within in ((Stage.ACCEPTED, limits.accepted), (Stage.COMPLETED, limits.completed)):
-        if stage in language.told:
-            yield stage, within
+    end_ns = procedure.ends + max((within for _, within in language.stages()), default=0) * bool(verify.closing)
+    return (*lines, Line(end_ns, "end"))
 
 
 def silent(procedure: Procedure, language: Language) -> Iterator[int]:
@@ -67,13 +48,13 @@ def silent(procedure: Procedure, language: Language) -> Iterator[int]:
     if procedure.tolerant and any(not telecommand.unanswered for telecommand in language.verify.closing):
         return
     for number, step in enumerate(procedure.steps):
-        if (step.send or step.raw) and not step.asks and (step.unanswered or not any(implied(language))):
+        if (step.send or step.raw) and not step.asks and (step.unanswered or not any(language.stages())):
             yield number
 
 
-def _fixed(at_ns: int, telecommand: Telecommand, step: int, language: Language, sequence: int) -> Said:
+def _fixed(at_ns: int, telecommand: Telecommand, step: int, language: Language, sequence: int) -> Line:
     encoded = _encoded(language, telecommand.send, telecommand.args, sequence, "[verify]")
-    return _sending(at_ns, encoded, step, telecommand.send, language, unanswered=telecommand.unanswered)
+    return _sending(at_ns, encoded, step, telecommand.send, language, sound=not telecommand.unanswered)
 
 
 def _encoded(language: Language, name: str, arguments: Mapping[str, Any], sequence: int, where: str) -> Encoded:
@@ -92,18 +73,6 @@ def _damaged(encoded: Encoded, how: Damage | None) -> Encoded:
     return Encoded(octets, encoded.fields)
 
 
-def _sending(at_ns: int, encoded: Encoded, step: int, command: str, language: Language, *, unanswered: bool) -> Said:
+def _sending(at_ns: int, encoded: Encoded, step: int, command: str, language: Language, *, sound: bool) -> Line:
     whole = framed(encoded.octets, language.framing)
-    return Said(
-        at_ns, f"send {whole.hex()}", step, command, whole, not unanswered, encoded=encoded, unanswered=unanswered
-    )
-
-
-def expected(step: Step, language: Language) -> Iterator[tuple[Stage, int]]:
-    """What a step's telecommand must have beside what it says itself."""
-    said = {match.answer for match in step.expect}
-    for stage, within in implied(language):
-        if stage is Stage.ACCEPTED and not said & {Stage.ACCEPTED, Stage.REFUSED}:
-            yield stage, within
-        if stage is Stage.COMPLETED and not said & {Stage.COMPLETED, Stage.FAILED, Stage.REFUSED}:
-            yield stage, within
+    return Line(at_ns, f"send {whole.hex()}", step, command, whole, sound, encoded)

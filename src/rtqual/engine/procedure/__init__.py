@@ -7,11 +7,12 @@ load.py        reading and checking files of them
 unknown.py     what they name that no packet has
 kept.py        procedures as a campaign keeps them
 script.py      a procedure as the timed script that `rtqual-ground` plays
-log.py         what `rtqual-ground` logged, with every line checked
+line.py        the lines of such a script, whatever plays it
+log.py         what was logged, with every line checked
 files.py       files from the board, as that log tells of their ends
-judging.py     what every judge says and does
-judge.py       whether what came back is what must
-sound.py       what must hold of every log, whatever the procedure says
+judging.py     what a judge says: checks, and which report serves which expectation
+own.py         rtqual's own flight program as the judge (engine/dialogue/judge.py) knows it
+sound.py       what must hold of every log of it, whatever the procedure says
 figures.py     latencies and counts of a log
 played.py      one that was played: its name in records, the log that these keep
 peer.py        whether a procedure's peer got what it asks for

@@ -1,18 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""What every judge of procedures says and does, whatever program is judged: checks, where steps stand in the log, and
-which report serves which expectation."""
+"""What the judge of procedures says: checks, where steps stand in the log, which report serves which expectation."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Protocol
 
 from rtqual.engine.procedure.described import Awaited, Timed
+from rtqual.engine.procedure.line import Line
 from rtqual.engine.procedure.log import Entry, Unsent, Unsound
-from rtqual.engine.procedure.script import Line
 
 _LOOKS_MOST = 4_000_000  # lines of a log times what is expected and forbidden: some seconds. A log may be a stranger's
-LineT = TypeVar("LineT", bound=Line)
 
 
 @dataclass(frozen=True)
@@ -65,14 +63,14 @@ class Expected(Awaited, Protocol):
 
 
 @dataclass(frozen=True)
-class Anchor(Generic[LineT]):
+class Anchor:
     """Where a step stands in the log. `line`: what it sent, or did."""
 
     step: int
     place: int
     at_ns: int
     action: str
-    line: LineT | None = None
+    line: Line | None = None
     fault: bool = False
 
     def check(self, expect: Awaited, after_ns: int | None, why_not: str) -> Check:
@@ -88,11 +86,11 @@ class Anchor(Generic[LineT]):
         return Check(self.step, self.action, f"no {forbid.said}", came is None, detail)
 
 
-def anchors_of(steps: Sequence[Timed], lines: Sequence[LineT], entries: Sequence[Entry]) -> list[Anchor[LineT]]:
+def anchors_of(steps: Sequence[Timed], lines: Sequence[Line], entries: Sequence[Entry]) -> list[Anchor]:
     return [_anchor(number, step, lines, entries) for number, step in enumerate(steps)]
 
 
-def _anchor(number: int, step: Timed, lines: Sequence[LineT], entries: Sequence[Entry]) -> Anchor[LineT]:
+def _anchor(number: int, step: Timed, lines: Sequence[Line], entries: Sequence[Entry]) -> Anchor:
     for at, line in enumerate(lines):
         if line.step == number:
             place, entry = next((n, e) for n, e in enumerate(entries) if e.line == at)

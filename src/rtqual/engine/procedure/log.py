@@ -3,12 +3,13 @@
 nothing of the log is evidence."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 
 from rtqual.engine.procedure.files import File
-from rtqual.engine.procedure.script import Line
+from rtqual.engine.procedure.line import Line
 
 MOST_B = 8 * 2**20
 LATE_NS = 20_000_000  # the ground may be so late with a step; it runs at a real-time priority
@@ -49,7 +50,7 @@ class Entry:
     file: File | None = None  # that ended
 
 
-def read_log(text: str, lines: tuple[Line, ...]) -> tuple[Entry, ...]:
+def read_log(text: str, lines: Sequence[Line]) -> tuple[Entry, ...]:
     """The entries of a log of this script. Raises Unsound unless it is whole, and every step was done as asked."""
     if len(text) > MOST_B:
         raise Unsound("is too long")
@@ -107,7 +108,7 @@ def _of_file(at_ns: int, match: re.Match[str]) -> Entry:
     return Entry(at_ns, What.FILE, transaction=file.transaction, file=file)
 
 
-def _require_steps(entries: tuple[Entry, ...], lines: tuple[Line, ...], end_ns: int) -> None:
+def _require_steps(entries: tuple[Entry, ...], lines: Sequence[Line], end_ns: int) -> None:
     done = [entry for entry in entries if entry.what in (What.SENT, What.DID)]
     back = _back_ns(entries)
     if [entry.line for entry in done] != list(range(len(lines) - 1)):

@@ -2,7 +2,7 @@
 """A procedure as it is written: steps at their times, each a telecommand or a fault, and what must come back."""
 
 from enum import StrEnum
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, Strict, model_validator
 
@@ -73,6 +73,13 @@ class Expect(Match):
     within: Within
     """How long after the step was done."""
 
+    answer: ClassVar[None] = None  # a report of service 1 is one
+    since: ClassVar[None] = None
+
+    @property
+    def loses_link(self) -> bool:
+        return self.link == "lost"
+
     @model_validator(mode="after")
     def _one_kind(self) -> Self:
         if self.link and (self.report or self.event or self.failure or self.values):
@@ -86,10 +93,13 @@ class Expect(Match):
         return self
 
     @property
+    def happens(self) -> str:
+        """What happens, in place of a report."""
+        return f"link {self.link}" if self.link else f"file {self.file}" if self.file else ""
+
+    @property
     def said(self) -> str:
-        if self.link:
-            return f"link {self.link}"
-        return f"file {self.file} {super().said}".rstrip() if self.file else super().said
+        return f"{self.happens} {super().said}".strip()
 
 
 class Forbid(Match):
@@ -164,6 +174,8 @@ class Step(Timed):
     forbid: tuple[Forbid, ...] = ()
     """What must not come."""
 
+    is_: ClassVar[tuple[()]] = ()
+
     @model_validator(mode="after")
     def _one_kind(self) -> Self:
         if self.send is None and (self.args or self.entries or self.damage):
@@ -206,6 +218,9 @@ class Procedure(Described[Step]):
     """Poses go to another spacecraft and into a log on a USB disk, memory is loaded: what must come of it."""
     allow: Annotated[tuple[Name, ...], Distinct] = ()
     """Events of severity medium or high that may come without being expected."""
+
+    tolerant: ClassVar[bool] = False
+    ends_program: ClassVar[bool] = False
 
     @property
     def emulated(self) -> bool:

@@ -6,9 +6,9 @@ from dataclasses import replace
 from math import inf
 
 from rtqual.engine.dictionary.definition import Definition
-from rtqual.engine.procedure.judge import judge
 from rtqual.engine.procedure.judging import Check, Judgement
 from rtqual.engine.procedure.model import Peer, Procedure
+from rtqual.engine.procedure.own import judge
 from rtqual.protocols.record.schema import Scalar
 
 

@@ -6,40 +6,25 @@ At its end every procedure asks for the housekeeping of a program that must be t
 
 import signal
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from rtqual.base.errors import BadInput
-from rtqual.engine.dictionary.codec import request_of, telecommand
+from rtqual.engine.dictionary.codec import telecommand
 from rtqual.engine.dictionary.definition import Definition
 from rtqual.engine.dictionary.octets import damaged
 from rtqual.engine.procedure.described import clock_ns
+from rtqual.engine.procedure.line import CLOSING, Line
 from rtqual.engine.procedure.model import Damage, Fault, Procedure, Step
+from rtqual.protocols.dictionary import Encoded
 
 PROGRAM = "ds325-flight"
 CONTROL, FULL_FILE, STATE_FILE = "control", "state/full", "state/kept"  # in the job's folder
 FRAME_FILE = "frame"  # that TAKE_FRAME writes and SEND_FILE sends
 KEY, KEY_FILE = b"a key for procedures, worth nothing", "key"
-CLOSING = ("CAMERA", "CONTROL", "LINK", "SYSTEM")  # structures, asked for when the procedure ends
+HOUSEKEEPING = ("CAMERA", "CONTROL", "LINK", "SYSTEM")  # structures, asked for when the procedure ends
 CLOSING_NS = 10**9  # for the answers
 _GAP = 5
 _INNER = 8192  # sequence counts of telecommands within others begin here
-
-
-@dataclass(frozen=True)
-class Line:
-    """What the ground does. `step` counts the procedure's from 0; None: what ends every procedure."""
-
-    at_ns: int
-    text: str  # verb and arguments
-    step: int | None = None
-    command: str = ""  # whose packet is sent
-    packet: bytes = b""
-    sound: bool = False  # whether it is a telecommand as it should be
-
-    @property
-    def request(self) -> bytes:
-        return request_of(self.packet)
 
 
 def compiled(procedure: Procedure, definition: Definition, where: str = "") -> tuple[Line, ...]:
@@ -65,20 +50,15 @@ def compiled(procedure: Procedure, definition: Definition, where: str = "") -> t
             sent = packet if whole else damaged(packet, str(step.damage))
             lines.append(_sending(step.at, sent, number, step.send, sound=sound))
             used, sequence = counter if sound else used, sequence + 1
-    entries = [{"structure": name} for name in CLOSING]
+    entries = [{"structure": name} for name in HOUSEKEEPING]
     key = KEY if procedure.tagged else None
     closing = telecommand(definition, "HK_ONCE", None, entries, sequence=sequence, key=key, counter=sequence)
-    lines.append(_sending(procedure.ends, closing, None, "HK_ONCE", sound=True))
+    lines.append(_sending(procedure.ends, closing, CLOSING, "HK_ONCE", sound=True, said="the end"))
     return (*lines, Line(procedure.ends + CLOSING_NS, "end"))
 
 
-def script(lines: tuple[Line, ...]) -> str:
-    """The file's text."""
-    return "".join(f"{line.at_ns} {line.text}\n" for line in lines)
-
-
-def _sending(at_ns: int, packet: bytes, step: int | None, command: str, *, sound: bool) -> Line:
-    return Line(at_ns, f"send {packet.hex()}", step, command, packet, sound)
+def _sending(at_ns: int, packet: bytes, step: int, command: str, *, sound: bool, said: str = "") -> Line:
+    return Line(at_ns, f"send {packet.hex()}", step, command, packet, sound, Encoded(packet), said)
 
 
 def _telecommand(

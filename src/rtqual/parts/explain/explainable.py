@@ -9,13 +9,14 @@ from pydantic import ValidationError
 
 from rtqual.base.errors import BadInput
 from rtqual.engine.campaign import folder as kept
+from rtqual.engine.dialogue.figures import ACCEPTED
 from rtqual.engine.dialogue.kept import Dialogues
 from rtqual.engine.dictionary.definition import Definition
 from rtqual.engine.dictionary.definition import load as load_definition
 from rtqual.engine.instruments.cyclictest.measure import CYCLICTEST
 from rtqual.engine.instruments.probe.families import OWN_INTERVAL_NS, PROBES
 from rtqual.engine.mission.verify import Camera
-from rtqual.engine.procedure.figures import ACCEPTED, answers
+from rtqual.engine.procedure.figures import answers
 from rtqual.engine.procedure.model import Procedure
 from rtqual.engine.procedure.played import PREFIX, log_of
 from rtqual.engine.procedure.script import PROGRAM

@@ -20,8 +20,8 @@ from rtqual.engine.dialogue.language import Language
 from rtqual.engine.dialogue.model import Procedure
 from rtqual.engine.dialogue.script import compiled
 from rtqual.engine.initramfs.contents import guest_file
+from rtqual.engine.procedure.line import script
 from rtqual.engine.procedure.played import ENDED_BY, ENDED_WITH, LOG_SERIES, OCTET, PREFIX, how_it_ended
-from rtqual.engine.procedure.script import script
 from rtqual.parts.programs import files
 from rtqual.parts.programs.instrument import ProgramParameters, command
 from rtqual.parts.programs.report import NAME, read_report
@@ -84,11 +84,12 @@ class Played(Instrument):
                 for name, number in ((ENDED_BY, report.signal), (ENDED_WITH, report.exit))
                 if number is not None
             }
-        judgement = judge(self.procedure, log, self.language, how_it_ended(scalars))
+        lines = compiled(self.procedure, self.language)
+        judgement = judge(self.procedure, lines, log, self.language, how_it_ended(scalars))
         scalars["passed"] = Scalar(value=int(judgement.passed), unit="1")
         scalars["packets unknown"] = Scalar(value=len(judgement.unknown), unit="1")
-        found = figures(self.procedure, log, self.language)
-        series = [Series.raw(values, name=name) for name, values in sorted(found.items())]
+        found = sorted(figures(lines, log, self.language).items())
+        series = [Series.raw(values, name=name) for name, values in found]
         octets = np.frombuffer(log.encode(), np.uint8).astype(np.int64)
         kept = Series.raw(octets, name=LOG_SERIES, unit=OCTET)
         return Measurement((kept, *series), scalars, tuple(clock_problems(outcome)))
