@@ -11,6 +11,7 @@ from rtqual.base.errors import BadInput
 from rtqual.parts.dictionaries.codec import encode, recognise
 from rtqual.parts.dictionaries.formats import read
 from rtqual.parts.dictionaries.model import Dictionary
+from rtqual.parts.dictionaries.spoken import SpokenFormat
 from rtqual.protocols.dictionary import Refused
 from support.dictionaries import COSMOS, FPRIME, MIB, XTCE, XTCE_DOUBLED, write_mib
 
@@ -114,6 +115,57 @@ def test_an_xtce_packet_is_known_by_its_members_and_calibrated(xtce: Dictionary)
     assert shown(xtce, "0006" + "0003" + "09")[0] == "/SAT/Header"
 
 
+def test_a_reference_may_go_up_in_its_middle(tmp_path: Path) -> None:
+    (tmp_path / "d.xml").write_text(XTCE.replace('parameterRef="length"', 'parameterRef="/SAT/../SAT/length"'))
+    odd = read("xtce", [tmp_path / "d.xml"], {})
+    assert encode(odd.commands["/SAT/SET_LEVEL"], {"level": 1, "mode": "ON"}, {"length": 4})
+    (tmp_path / "d.xml").write_text(XTCE.replace('parameterRef="length"', 'parameterRef="/SAT/../../../length"'))
+    assert "there is no parameter" in refusal(read("xtce", [tmp_path / "d.xml"], {}), "/SAT/SET_LEVEL")
+
+
+PARTS = """<SpaceSystem name="S"><TelemetryMetaData>
+<ParameterTypeSet><IntegerParameterType name="u8"><IntegerDataEncoding sizeInBits="8"/></IntegerParameterType>
+</ParameterTypeSet>
+<ParameterSet><Parameter name="kind" parameterTypeRef="u8"/><Parameter name="a" parameterTypeRef="u8"/></ParameterSet>
+<ContainerSet>
+ <SequenceContainer name="Head"><EntryList><ParameterRefEntry parameterRef="kind"/></EntryList></SequenceContainer>
+ <SequenceContainer name="Tail"><EntryList><ParameterRefEntry parameterRef="a"/></EntryList></SequenceContainer>
+ <SequenceContainer name="HK"><EntryList><ContainerRefEntry containerRef="Tail"/></EntryList>
+  <BaseContainer containerRef="Head"><RestrictionCriteria><Comparison parameterRef="kind" value="1"/>
+  </RestrictionCriteria></BaseContainer></SequenceContainer>
+</ContainerSet></TelemetryMetaData>
+<CommandMetaData><ArgumentTypeSet><IntegerArgumentType name="u8"><IntegerDataEncoding sizeInBits="8"/>
+ </IntegerArgumentType><ArrayArgumentType name="u8s" arrayTypeRef="u8"/></ArgumentTypeSet>
+<MetaCommandSet>
+ <MetaCommand name="Any" abstract="true"><CommandContainer name="AnyPacket"><EntryList/>
+  <BaseContainer containerRef="Head"><RestrictionCriteria><Comparison parameterRef="kind" value="7"/>
+  </RestrictionCriteria></BaseContainer></CommandContainer></MetaCommand>
+ <MetaCommand name="SET"><ArgumentList><Argument name="list" argumentTypeRef="u8s"/></ArgumentList>
+  <CommandContainer name="SetPacket"><EntryList><ArrayArgumentRefEntry argumentRef="list"><DimensionList>
+   <Dimension><StartingIndex><FixedValue>0</FixedValue></StartingIndex><EndingIndex><FixedValue>2</FixedValue>
+   </EndingIndex></Dimension></DimensionList></ArrayArgumentRefEntry></EntryList>
+   <BaseContainer containerRef="AnyPacket"/></CommandContainer></MetaCommand>
+</MetaCommandSet></CommandMetaData></SpaceSystem>"""
+
+
+def test_a_command_is_laid_into_the_container_of_another_with_its_values(tmp_path: Path) -> None:
+    """Which it inherits nothing else from; the entry says how many values its argument has."""
+    (tmp_path / "d.xml").write_text(PARTS)
+    parts = read("xtce", [tmp_path / "d.xml"], {})
+    values = SpokenFormat(parts).sample("/S/SET")
+    assert values == {"list": [0, 0, 0]}
+    assert encode(parts.commands["/S/SET"], values).hex() == "07" + "000000"
+
+
+def test_a_container_that_is_part_of_others_is_no_packet(tmp_path: Path) -> None:
+    """What is cut off is not taken for such a part."""
+    (tmp_path / "d.xml").write_text(PARTS)
+    parts = read("xtce", [tmp_path / "d.xml"], {})
+    assert shown(parts, "0105")[0] == "/S/HK"
+    with pytest.raises(Refused, match="the packet ends before it"):
+        recognise(parts, b"\1")
+
+
 def test_what_a_program_decodes_in_xtce_is_refused_by_name(xtce: Dictionary) -> None:
     assert refusal(xtce, "/SAT/BY_PROGRAM") == "decoded by a program"
     assert "inherits itself" in refusal(xtce, "/SAT/LOOP")
@@ -192,6 +244,26 @@ def test_what_a_program_converts_in_cosmos_is_refused_when_it_is_used(cosmos: Di
     assert "order" in refusal(cosmos, "SAT.ODD")
 
 
+def test_a_cosmos_name_that_is_there_twice_is_the_last(tmp_path: Path) -> None:
+    """As COSMOS takes it; what lay before stays where it was."""
+    items = "APPEND_ID_ITEM ID 8 UINT 7", "APPEND_ITEM A 16 UINT", "APPEND_ITEM A 8 UINT", "APPEND_ITEM B 8 UINT"
+    (tmp_path / "d.txt").write_text("TELEMETRY SAT HK BIG_ENDIAN\n" + "\n".join(items))
+    assert shown(read("cosmos", [tmp_path / "d.txt"], {}), "07" + "ffff" + "01" + "02") == (
+        "SAT.HK",
+        {"ID": 7, "A": 1, "B": 2},
+    )
+
+
+def test_a_value_is_given_for_whatever_stands_in_erb(tmp_path: Path) -> None:
+    """A constant of Ruby is a name like others, which is looked up and not evaluated."""
+    (tmp_path / "d.txt").write_text(COSMOS.replace("BIG_ENDIAN", "<%= Cfs::ENDIAN %>"))
+    given = {"target_name": "SAT", "Cfs::ENDIAN": "LITTLE_ENDIAN"}
+    command = read("cosmos", [tmp_path / "d.txt"], given).commands["SAT.COLLECT"]
+    assert encode(command, {"TYPE": 0}).hex().startswith("0201" + "0300" + "00" + "0000a040")
+    with pytest.raises(BadInput, match="Cfs::ENDIAN"):
+        read("cosmos", [tmp_path / "d.txt"], {"target_name": "SAT"})
+
+
 @pytest.mark.parametrize("text", ["<% system('true') %>", "COMMAND <%= other %> A BIG_ENDIAN"])
 def test_ruby_is_never_run(tmp_path: Path, text: str) -> None:
     (tmp_path / "d.txt").write_text("\n\n" + text)
@@ -226,6 +298,15 @@ def test_a_mibs_packets_are_known_by_service_and_identity(scos: Dictionary) -> N
     name, values = shown(scos, "0805" + "c000" + "0006" + "10" + "0501" + "02" + "0001" + "0002")
     assert (name, values["COUNT entries"]) == ("event (1002)", [{"VALUE": 1}, {"VALUE": 2}])
     assert scos.severities[name] == "warning"
+
+
+def test_a_group_of_less_than_nothing_is_refused(tmp_path: Path) -> None:
+    """It would go back to the row before, for ever."""
+    tables = {**MIB, "vpd": [{**MIB["vpd"][0], "GRPSIZE": "-1"}, MIB["vpd"][1]]}
+    tables["cdf"] = [{**row, "GRPSIZE": "-1"} if row.get("PNAME") == "COUNT" else row for row in MIB["cdf"]]
+    odd = read("scos", [write_mib(tmp_path / "mib", tables)], {})
+    assert "a group of -1" in refusal(odd, "LIST", COUNT=1)
+    assert "a group of -1" in str(odd.packets["event (1002)"].fields)
 
 
 @pytest.mark.parametrize("make", [lambda path: path / "nothing", lambda path: path])

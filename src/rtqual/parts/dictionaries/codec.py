@@ -4,7 +4,7 @@
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal
 
 from rtqual.parts.dictionaries.model import (
     MOST_COUNT,
@@ -27,6 +27,7 @@ from rtqual.protocols.dictionary import Refused
 
 MOST_OCTETS = 65_542  # of a space packet
 MOST_VALUES = 200_000  # read or written in one packet
+_ORDERS: Mapping[bool, Literal["big", "little"]] = {False: "big", True: "little"}
 _FLOATS = {16: ">e", 32: ">f", 64: ">d"}
 
 
@@ -138,26 +139,32 @@ class _Bits:
         if self.work > MOST_VALUES:
             raise Refused(f"more than {MOST_VALUES} values")
 
-    def put(self, raw: int, bits: int) -> None:
+    def put(self, raw: int, bits: int, *, little: bool = False) -> None:
         end = self.at + bits
         if bits < 0 or end > MOST_OCTETS * 8:
             raise Refused("is larger than any packet")
-        first, last = self.at // 8, (end + 7) // 8
+        first, last, shift = self._place(end, little=little)
         if last > len(self.octets):
             self.octets.extend(bytes(last - len(self.octets)))
-        shift, mask = last * 8 - end, (1 << bits) - 1
-        whole = int.from_bytes(self.octets[first:last], "big") & ~(mask << shift) | (raw & mask) << shift
-        self.octets[first:last] = whole.to_bytes(last - first, "big")
+        order, mask = _ORDERS[little], (1 << bits) - 1
+        whole = int.from_bytes(self.octets[first:last], order) & ~(mask << shift) | (raw & mask) << shift
+        self.octets[first:last] = whole.to_bytes(last - first, order)
         self.at = end
 
-    def get(self, bits: int) -> int:
+    def get(self, bits: int, *, little: bool = False) -> int:
         end = self.at + bits
         if bits < 0 or end > self.size:
             raise Refused("the packet ends before it")
-        first, last = self.at // 8, (end + 7) // 8
-        whole = int.from_bytes(self.octets[first:last], "big")
+        first, last, shift = self._place(end, little=little)
+        whole = int.from_bytes(self.octets[first:last], _ORDERS[little])
         self.at = end
-        return whole >> (last * 8 - end) & ((1 << bits) - 1)
+        return whole >> shift & ((1 << bits) - 1)
+
+    def _place(self, end: int, *, little: bool) -> tuple[int, int, int]:
+        """The octets from here to `end`, and how far its last bit is from theirs. Little-endian bits are counted from
+        each octet's lowest, as the compilers of x86 lay bit-fields and Yamcs reads them."""
+        first, last = self.at // 8, (end + 7) // 8
+        return first, last, self.at - first * 8 if little else last * 8 - end
 
 
 def _size(size: Size, values: Values) -> int:
@@ -246,7 +253,7 @@ def _read(kind: Type, source: _Bits, values: Values, depth: int) -> tuple[Any, A
             text = octets.split(kind.end or b"\0")[0].decode(kind.charset, "replace")
             return text, text
     bits = _number_bits(kind, values)
-    return _number_read(kind, source.get(bits), bits)
+    return _number_read(kind, source.get(bits, little=kind.little), bits)
 
 
 def _octets(kind: Text, source: _Bits, values: Values) -> bytes:
@@ -268,18 +275,10 @@ def _number_bits(kind: Number, values: Values) -> int:
     bits = _size(kind.bits, values)
     if not 1 <= bits <= 1024:
         raise Refused(f"a number of {bits} bits")
-    if kind.little and bits % 8:
-        raise Refused("little-endian bits that are no octets")
     return bits
 
 
-def _swapped(raw: int, bits: int) -> int:
-    return int.from_bytes(raw.to_bytes(bits // 8, "big"), "little")
-
-
 def _number_read(kind: Number, raw: int, bits: int) -> tuple[Any, Any]:
-    if kind.little:
-        raw = _swapped(raw, bits)
     value: int | float = raw
     negative, below = raw >> (bits - 1), (1 << (bits - 1)) - 1
     match kind.coding:
@@ -344,8 +343,7 @@ def _write(kind: Type, value: Any, out: _Bits, values: Values, depth: int) -> No
             _write_text(kind, value, out, values)
         case Number():
             bits = _number_bits(kind, values)
-            raw = _raw(kind, value, bits)
-            out.put(_swapped(raw, bits) if kind.little else raw, bits)
+            out.put(_raw(kind, value, bits), bits, little=kind.little)
 
 
 def _write_text(kind: Text, value: Any, out: _Bits, values: Values) -> None:

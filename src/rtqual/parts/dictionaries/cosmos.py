@@ -101,7 +101,7 @@ def _of(definitions: Mapping[str, "_Definition"], kind: str) -> list[tuple[str, 
 
 
 def _plain(text: str, names: Mapping[str, str]) -> str:
-    text = re.sub(r"<%=\s*(\w+)\s*-?%>", lambda match: names.get(match[1], match[0]), text)
+    text = re.sub(r"<%=\s*([^%]*?)\s*-?%>", lambda match: names.get(match[1], match[0]), text)
     text = re.sub(r"<%\s*#[^%]*%>", "", text)
     if (at := text.find("<%")) >= 0:
         raise Refused(
@@ -201,9 +201,9 @@ def _add_field(definition: _Definition, append: bool, kind: str, what: str, word
         return
     if at < 0:
         raise Refused(f"{name}: a place from the end")
-    if any(field.name == name for field in definition.fields):
-        raise Refused(f"{name}: twice")
-    field_type = _type(name, coding, bits, little)
+    # COSMOS takes the last of one name; the octets of the one before stay where they are.
+    definition.fields = [field for field in definition.fields if field.name != name]
+    field_type = _type(name, coding, bits, at, little)
     if kind == "ARRAY_":
         total = int(rest.pop(0), 0)
         if total < 0 or bits <= 0:
@@ -217,7 +217,7 @@ def _add_field(definition: _Definition, append: bool, kind: str, what: str, word
     definition.fields.append(Field(name, field_type, at))
 
 
-def _type(name: str, coding: str, bits: int, little: bool) -> Type:
+def _type(name: str, coding: str, bits: int, at: int, little: bool) -> Type:
     if coding in ("STRING", "BLOCK"):
         if bits < 0:
             raise Refused(f"{name}: a size from the end")
@@ -226,7 +226,7 @@ def _type(name: str, coding: str, bits: int, little: bool) -> Type:
         raise Refused(f"{name}: the type {coding[:40]}")
     if bits <= 0:
         raise Refused(f"{name}: {bits} bits")
-    if little and bits % 8:
+    if little and (bits % 8 or at % 8):
         raise Refused(f"{name}: little-endian bits that are no octets")
     return Number(_CODINGS[coding], bits, little)
 

@@ -81,6 +81,14 @@ def _by(rows: Sequence[Row], key: str) -> dict[str, list[Row]]:
     return groups
 
 
+def _group(row: Row) -> int:
+    """How many rows behind this one repeat."""
+    group = int(row["GRPSIZE"] or 0)
+    if group < 0:
+        raise Refused(f"a group of {group}")
+    return group
+
+
 def _typed(row: Row) -> Type:  # noqa: PLR0911
     """By ECSS's codes for a parameter's type and format."""
     code, form = int(row["PTC"]), int(row["PFC"])
@@ -128,7 +136,7 @@ class _Commands:
         at = 0
         while at < len(rows):
             element = rows[at]
-            group = int(element["GRPSIZE"] or 0)
+            group = _group(element)
             if group:  # the element tells how often the next ones come
                 counter, counted = self._argument(element, arguments, assigned, defaults)
                 fields.append(Field(counter, counted, size + int(element["BIT"])))
@@ -288,7 +296,7 @@ class _Packets:
         fields: list[Field] = []
         at = 0
         while at < len(rows):
-            row, group = rows[at], int(rows[at]["GRPSIZE"] or 0)
+            row, group = rows[at], _group(rows[at])
             if row["CHOICE"] == "Y" or depth > 8:
                 raise Refused("a structure that another parameter chooses")
             name = row["NAME"]

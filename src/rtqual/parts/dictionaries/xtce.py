@@ -40,20 +40,23 @@ class _Reader:
         self.top, self.types = top, Types()
         self.made: dict[int, Packet] = {}
         self.packets: dict[str, Packet] = {}
+        self.held: set[int] = set()  # containers that are parts of others, and no packets
         self.laid_out: dict[int, tuple[Field, ...] | Refused] = {}  # of containers within others
         self.fields = 0
 
     def dictionary(self) -> Dictionary:
         for home, element in self.top.all("container"):
-            self._packet(home, element, 0)
+            if element.tag == "SequenceContainer":
+                self._packet(home, element, 0)
         commands: dict[str, Command] = {}
         for home, element in self.top.all("command"):
             if element.get("abstract") != "true":
                 name = f"{home.path}/{element.get('name')}"
                 command = attempt(name, self._command, home, element)
                 commands[name] = Command(name, command) if isinstance(command, Refused) else command
-        tops = [packet for packet in self.packets.values() if packet.base is None]
-        roots = sorted(tops, key=lambda packet: -_descendants(packet))
+        tops = {key: p for key, p in self.made.items() if p.base is None and p.name in self.packets}
+        whole = [packet for key, packet in tops.items() if key not in self.held]
+        roots = sorted(whole or tops.values(), key=lambda packet: -_descendants(packet))
         return Dictionary(commands, self.packets, tuple(roots))
 
     # --- packets -------------------------------------------------------------------------------------
@@ -129,7 +132,9 @@ class _Reader:
             case "ContainerRefEntry":
                 if repeat is not None:
                     raise Refused("a container that repeats")
-                held = self._chain(*home.find("container", entry.get("containerRef")))
+                owner, part = home.find("container", entry.get("containerRef"))
+                self.held.add(id(part))
+                held = self._chain(owner, part)
                 for number, field in enumerate(held):
                     both = All((when, field.when)) if when and field.when else when or field.when
                     first = number == 0
@@ -196,16 +201,27 @@ class _Reader:
             base = container.find("BaseContainer")
             if base is not None:
                 if not fields:
-                    fields += self._chain(*owner.find("container", base.get("containerRef")))
+                    above = owner.find("container", base.get("containerRef"))
+                    fields += self._chain(*above)
+                    assigned |= self._equalities(*above)
                 # The values of header fields are written as what tells this command from others.
                 assigned |= _criteria(base.find("RestrictionCriteria")).equalities()
             fields += self._fields(owner, container, arguments, inner=False)
+        arguments |= {field.name: field.type for field in fields if field.name in arguments}  # sized by their entry
         for field in fields:
             if field.fixed is None and field.name not in arguments and field.type.default is not None:
                 defaults.setdefault(field.name, field.type.default)
         return Command(
             f"{home.path}/{element.get('name')}", tuple(fields), arguments, assigned, defaults, tuple(stages)
         )
+
+    def _equalities(self, home: Space, element: Element) -> dict[str, str]:
+        """What the containers that this one is made of tell it by; they do not hold one another."""
+        base = element.find("BaseContainer")
+        if base is None:
+            return {}
+        above = self._equalities(*home.find("container", base.get("containerRef")))
+        return above | _criteria(base.find("RestrictionCriteria")).equalities()
 
 
 def _descendants(packet: Packet) -> int:

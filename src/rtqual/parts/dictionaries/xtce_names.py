@@ -25,6 +25,7 @@ _HELD = (
     ("argument type", "ArgumentTypeSet/*"),
     ("command", "MetaCommandSet/MetaCommand"),
     ("container", "CommandContainerSet/*"),
+    ("container", "MetaCommandSet/MetaCommand/CommandContainer"),
 )
 
 
@@ -108,9 +109,10 @@ class Space:
     def _down(self, kind: str, parts: Sequence[str]) -> tuple[Space, Element] | None:
         at: Space = self
         for part in parts[:-1]:
-            if part not in at.below:
+            below = at.up if part == ".." else at.below.get(part)
+            if below is None:
                 return None
-            at = at.below[part]
+            at = below
         element = at.held.get(kind, {}).get(parts[-1]) if parts else None
         return None if element is None else (at, element)
 
