@@ -92,6 +92,22 @@ def test_a_second_kernel_needs_what_its_makers_ask_for() -> None:
         assert "CPU_FREQ=n" in found["dual-kernel-frequency"].fix.config
 
 
+PI4 = {"/proc/interrupts": " 32:  0  0  PCIe-MSI 524288 Edge  xhci_hcd\n", "/sys/module/vc4/initstate": "live\n"}
+
+
+@pytest.mark.parametrize("rule", ["usb-on-first-cpu", "pi-graphics"])
+def test_a_raspberry_pi_s_usb_and_graphics_are_seen_at_work_or_not(rule: str) -> None:
+    text = (
+        "CONFIG_ARCH_BCM2835=y\nCONFIG_PCIE_BRCMSTB=y\nCONFIG_USB_XHCI_HCD=y\nCONFIG_DRM_VC4=m\nCONFIG_PREEMPT_RT=y\n"
+    )
+    config = from_config(text, "pi").config
+    told = {"version": (6, 6), "architecture": "arm64", "cpus": 4}
+    assert BY_ID[rule].judge(System("pi", config, None, **told)).state == FOUND
+    assert BY_ID[rule].judge(System("pi", config, None, PI4, running=True, **told)).state == FOUND
+    idle = dict.fromkeys(PI4, None) | {"/proc/interrupts": " 11: 5 arch_timer\n"}
+    assert BY_ID[rule].judge(System("pi", config, None, idle, running=True, **told)).state == HOLDS
+
+
 SYSTEMS = [
     System("made up", from_config(f"CONFIG_SMP=y\nCONFIG_{symbol}=y\n", "made up").config, {}, cpus=4,
            version=version, sublevel=0, architecture=architecture)

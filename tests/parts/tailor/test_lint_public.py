@@ -9,6 +9,7 @@ import pytest
 
 from rtqual.engine.kernel.lint.judge import Finding, Severity, State
 from rtqual.engine.kernel.lint.system import from_config
+from rtqual.parts.tailor.lint.fragment import check_complete
 from support.lint_findings import judged
 
 DATA = Path(__file__).parents[2] / "data"
@@ -64,11 +65,43 @@ def test_a_thread_without_its_setting_has_no_such_finding() -> None:
             assert mended[thread["rule"]].state is not State.FOUND, thread["where"]
 
 
+DEBIAN = {"governor", "watchdog"}
+CLEAR = {"watchdog", "nmi-watchdog", "debug-preempt"}
+# Of each its warnings, judged by hand: what they name is on, or off, in the configuration, and costs latency.
+WARNINGS = {
+    "clear-4.18-amd64": CLEAR,
+    "clear-5.0-amd64": CLEAR,
+    "clear-5.2-amd64": CLEAR | {"numa-balancing"},
+    "clear-5.4.17-amd64": CLEAR | {"numa-balancing"},
+    "clear-5.4.28-amd64": CLEAR | {"numa-balancing"},
+    "clear-5.6.4-amd64": CLEAR | {"numa-balancing"},
+    "clear-5.6.19-amd64": CLEAR | {"numa-balancing"},
+    "clear-5.10.35-amd64": CLEAR | {"numa-balancing"},
+    "clear-5.10.59-amd64": CLEAR | {"numa-balancing"},
+    "clear-iot-4.19-amd64": CLEAR | {"rcu-boost"},
+    "clear-pk-4.14-amd64": CLEAR | {"efi-runtime"},
+    "debian-6.1-amd64": DEBIAN | {"nmi-watchdog"},
+    "debian-6.1-arm64": DEBIAN,
+    "debian-6.1-armhf": DEBIAN,
+    "debian-6.12-amd64": DEBIAN | {"nmi-watchdog"},
+    "debian-6.12-backports-amd64": DEBIAN | {"nmi-watchdog"},
+    "linuxcnc-5.19-arm64": {"governor", "watchdog", "debug-preempt"},
+    "openmandriva-3.2-amd64": {"rcu-boost", "efi-runtime"},
+    "openmandriva-3.2-i386": {"rcu-boost", "efi-runtime"},
+    "osadl-5.15-amd64": {"watchdog", "nmi-watchdog"},
+}
+
+
 @pytest.mark.parametrize("path", DISTRIBUTIONS, ids=lambda path: str(path.stem))
-def test_a_distribution_s_kernel_for_real_time_has_no_error_and_each_warning_stands_in_it(path: Path) -> None:
+def test_a_distribution_s_kernel_for_real_time_has_no_false_finding(path: Path) -> None:
     text = path.read_text()
-    for finding in judged(from_config(text, path.stem)).values():
-        if finding.state is State.FOUND and finding.rule.severity is not Severity.NOTE:
-            assert finding.rule.severity is Severity.WARNING, finding.seen
-            symbol = finding.seen.split()[0]
-            assert f"{symbol}=y" in text or f"# {symbol} is not set" in text or symbol not in text, finding.seen
+    check_complete(text, path.stem)
+    found = [one for one in judged(from_config(text, path.stem)).values() if one.state is State.FOUND]
+    assert not any(one.rule.severity is Severity.ERROR for one in found)
+    assert {one.rule.id for one in found if one.rule.severity is Severity.WARNING} == WARNINGS[path.stem]
+    for symbol in (one.seen.split()[0] for one in found if one.rule.severity is Severity.WARNING):
+        assert f"{symbol}=y" in text or f"# {symbol} is not set" in text or symbol not in text
+
+
+def test_there_are_twenty() -> None:
+    assert len(DISTRIBUTIONS) == len(WARNINGS) == 20
