@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # make demo        install what is missing, then choose a kernel for docking/missions/docking.toml
-# make check       style, types and the quick tests, in a minute; after each edit
+# make check       style, types and the quick tests, in a minute; after each edit; ONLY="engine/analysis": those tests alone
 # make test        style, types and the tests; make test-full: the slow proofs; make test-manual: the slowest
 # make             install only: rtqual is then .venv/bin/rtqual, of the sources as they stand
 # make arm         what the virtual ARM board and FreeRTOS need besides (docs/freertos.md)
@@ -121,7 +121,7 @@ check: $(VENV)/.dev $(VENV)/.built
 	@$(MAKE) -k -j2 --no-print-directory lint quick
 
 quick: $(VENV)/.built
-	$(PYTEST) -q -m "not guest and not full and not manual"
+	$(PYTEST) -q -m "not guest and not full and not manual" $(ONLY:%=tests/%)
 
 guests: $(VENV)/.built
 	$(PYTEST) -m "guest and not full and not manual"

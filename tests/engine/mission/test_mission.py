@@ -237,4 +237,5 @@ def test_reference_names_every_key() -> None:
     tables = [schema, *(node for node in schema["$defs"].values() if "properties" in node)]
     written = {key for table in tables for key in table["properties"]}
     written |= {value for node in schema["$defs"].values() for value in node.get("enum", [])}
-    assert not {name for name in written | set(all_loads()) if not re.search(rf"`\[*{re.escape(name)}[\].`]", reference)}
+    names = written | set(all_loads())
+    assert not {name for name in names if not re.search(rf"`\[*{re.escape(name)}[\].`]", reference)}
