@@ -166,6 +166,12 @@ def test_a_container_that_is_part_of_others_is_no_packet(tmp_path: Path) -> None
         recognise(parts, b"\1")
 
 
+def test_a_head_that_is_abstract_is_no_packet(tmp_path: Path) -> None:
+    (tmp_path / "d.xml").write_text(PARTS.replace('name="Head"', 'name="Head" abstract="true"'))
+    with pytest.raises(Refused, match=r"no report of the dictionary fits \(/S/Head: kind 9"):
+        recognise(read("xtce", [tmp_path / "d.xml"], {}), b"\x09\0")
+
+
 def test_what_a_program_decodes_in_xtce_is_refused_by_name(xtce: Dictionary) -> None:
     assert refusal(xtce, "/SAT/BY_PROGRAM") == "decoded by a program"
     assert "inherits itself" in refusal(xtce, "/SAT/LOOP")

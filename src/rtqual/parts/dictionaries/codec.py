@@ -109,9 +109,18 @@ def recognise(dictionary: Dictionary, octets: bytes, roots: Sequence[Packet] | N
         except Refused as why:
             first = first or why
             continue
-        if root.where.holds(values):
+        if not root.where.holds(values):
+            continue
+        if not packet.abstract:
             return packet, values
+        first = first or Refused(f"no report of the dictionary fits ({_said(packet, values.shown)})")
     raise first or Refused(f"none of {len(dictionary.packets)} packets fits")
+
+
+def _said(packet: Packet, values: Mapping[str, Any]) -> str:
+    """What is known of a packet that is none: the first numbers of its head."""
+    numbers = [f"{name} {value}" for name, value in values.items() if isinstance(value, int | str)]
+    return f"{packet.name}: {', '.join(numbers[:8])}"[:200]
 
 
 @contextmanager

@@ -86,7 +86,7 @@ class _Reader:
             Field("opcode", self._width("FwOpcodeType")),
         )
         commands = {row["name"]: self._command(row, (kind, opcode)) for row in self._rows("commands")}
-        root = Packet("packet", fields=(kind,))
+        root = Packet("packet", fields=(kind,), abstract=True)
         time = tuple(
             Field(name, self._width(width) if width in _WIDTHS else Number(bits=32))
             for name, width in (
@@ -107,6 +107,7 @@ class _Reader:
         packets: dict[str, Packet] = {}
         for name, number, width, rows, read in groups:
             head = Packet(name, root, Where("kind", "==", str(number)), (Field("id", self._width(width)), *time))
+            head.abstract = True
             head.shared = self._bits("FwPacketDescriptorType") // 8 if number == CHANNEL else None  # Svc::TlmChan
             root.children.append(head)
             for row in rows:

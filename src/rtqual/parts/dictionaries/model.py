@@ -222,8 +222,9 @@ class Field:
 
 @dataclass
 class Packet:
-    """A report, or what reports have in common; `children` add their fields where their condition holds. `shared`: the
-    octets of a head that several such reports in one packet have in common."""
+    """A report, or what reports have in common; `children` add their fields where their condition holds. `abstract`: it
+    is no report without one of them. `shared`: the octets of a head that several such reports in one packet have in
+    common."""
 
     name: str
     base: Packet | None = None
@@ -231,6 +232,7 @@ class Packet:
     fields: tuple[Field, ...] | Refused = ()
     children: list[Packet] = field(default_factory=list)
     shared: int | None = None
+    abstract: bool = False
 
 
 @dataclass(frozen=True)

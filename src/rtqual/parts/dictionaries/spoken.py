@@ -81,8 +81,6 @@ class SpokenFormat:
         found: list[Report] = []
         while len(found) < _MOST_REPORTS:
             packet, values = codec.recognise(self._all, octets, self._roots)
-            if self._all.packets.get(packet.name) is not packet:
-                raise Refused(f"no report of the dictionary fits ({_said(packet, values.shown)})")
             found.append(Report(packet.name, values.shown, self._all.severities.get(packet.name, "")))
             shared, end = _shared(packet), (values.bits + 7) // 8
             if shared is None or end >= len(octets):
@@ -125,12 +123,6 @@ def _shared(packet: Packet) -> int | None:
     while base is not None and base.shared is None:
         base = base.base
     return base.shared if base else None
-
-
-def _said(packet: Packet, values: Mapping[str, Any]) -> str:
-    """What is known of a packet that is none: the first numbers of its head."""
-    numbers = [f"{name} {value}" for name, value in values.items() if isinstance(value, int | str)]
-    return f"{packet.name}: {', '.join(numbers[:8])}"[:200]
 
 
 def _read(name: str, paths: Sequence[Path], names: Mapping[str, str], root: str | None) -> SpokenFormat:

@@ -70,7 +70,7 @@ class _Reader:
         gap: list[list[str]] = []  # at the head's end, which is before each report's first field
         if not isinstance(up, Refused) and up and isinstance(last := up[-1].type, Number) and not up[-1].name:
             up, gap = up[:-1], [["", f"u{last.bits}"]]
-        root = Packet("head", fields=up)
+        root = Packet("head", fields=up, abstract=True)
         packets = {name: self._packet(name, row, root, gap) for name, row in self.raw["reports"].items()}
         # The one with most to be known by comes first.
         root.children = sorted(packets.values(), key=lambda packet: -len(_parts(packet)))

@@ -66,6 +66,7 @@ class _Reader:
         if key in self.made:
             return self.made[key]
         packet = self.made[key] = Packet(f"{home.path}/{element.get('name')}")
+        packet.abstract = element.get("abstract") == "true"
         if element.tag == "SequenceContainer":
             self.packets[packet.name] = packet
         read = attempt(packet.name, self._fill, packet, home, element, depth)
