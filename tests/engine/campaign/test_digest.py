@@ -4,6 +4,7 @@
 import hashlib
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -97,12 +98,33 @@ def rewritten(folder: Path, old: str, new: str) -> None:
         ('"timing":"instructions"', '"timing":"guessed"'),
         ('"samples":2400', '"samples":NaN'),
         ('"texts":[', '"texts":[[[['),
+        ('"began":"', '"began":"1999<b/>&'),  # it stands in a site's feed
     ],
 )
 def test_what_does_not_fit_is_refused_in_a_line(campaign: Path, old: str, new: str) -> None:
     rewritten(campaign, old, new)
     with pytest.raises(BadInput, match=r"digest\.json: damaged: .*delete it: it is made anew"):
         digest_of(campaign)
+
+
+def test_a_length_beyond_all_numbers_is_refused_in_a_line(campaign: Path) -> None:
+    (place,) = (of.conditions for of in digest_of(campaign).body.groups)
+    body = digest_of(campaign).body
+    texts = [f'{{"lengths": [{"9" * 400}]}}' if n == place else text for n, text in enumerate(body.texts)]
+    changed = body.model_copy(update={"texts": texts})
+    (campaign / digest.NAME).write_bytes(digest.as_file(digest_of(campaign).campaign, changed))
+    with pytest.raises(BadInput, match=r"digest\.json: damaged: .*delete it"):
+        history([campaign, campaign])
+
+
+def test_a_record_that_tells_no_time_has_none(tmp_path: Path) -> None:
+    """What a stranger's record says of its start is no date."""
+    odd = []
+    for one in noisy(0, 12, Timing.INSTRUCTIONS):
+        made_by = one.manifest.provenance.model_copy(update={"started": "1999<b/>&"})
+        odd.append(replace(one, manifest=one.manifest.model_copy(update={"provenance": made_by})))
+    (of,) = digest_of(campaign_of(tmp_path / "v0", odd, "debian-rt")).body.groups
+    assert (of.began, of.ended) == (None, None)
 
 
 def test_a_place_without_a_text_is_refused(campaign: Path) -> None:

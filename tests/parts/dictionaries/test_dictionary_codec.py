@@ -199,6 +199,20 @@ def test_arguments_that_are_set_or_unknown_or_lacking_are_refused() -> None:
         encode(Command("c", Refused("by a program")), {})
 
 
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        (Text(10**15), "a"),
+        (Text(-8), "a"),
+        (Text(tag_bits=-8), "a"),
+        (Number(bits=64, calibration=Polynomial((1e308, 1e-308))), -1e308),
+    ],
+)
+def test_a_size_or_calibration_that_cannot_be_is_refused_in_a_line(kind: Number | Text, value: object) -> None:
+    with pytest.raises(Refused, match=r"^it: "):
+        written((Field("it", kind),), {"it": value})
+
+
 def test_nothing_takes_memory_without_bound() -> None:
     doubled: Struct | Number = Number()
     for _ in range(30):

@@ -3,6 +3,7 @@
 
 import json
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from rtqual.base.errors import BadInput
 from rtqual.parts.dictionaries.codec import encode, recognise
 from rtqual.parts.dictionaries.formats import read
-from rtqual.parts.dictionaries.model import Dictionary
+from rtqual.parts.dictionaries.model import Dictionary, Number
 from rtqual.parts.dictionaries.spoken import SpokenFormat
 from rtqual.protocols.dictionary import Refused
 from support.dictionaries import COSMOS, FPRIME, MIB, XTCE, XTCE_DOUBLED, write_mib
@@ -339,3 +340,41 @@ def test_a_file_larger_than_any_dictionary_is_not_read(tmp_path: Path) -> None:
     for name in ("fprime", "xtce", "cosmos"):
         with pytest.raises(BadInput, match="16 MiB"):
             read(name, [tmp_path / "d.json"], {})
+
+
+def test_what_grows_with_its_file_is_read_in_one_pass(tmp_path: Path) -> None:
+    """By CPU time: 10,000 fields of COSMOS took 2 s when each was looked for among all."""
+    lines = [f" APPEND_PARAMETER A{n} 8 UINT 0 1 0" for n in range(20_000)]
+    lines += [f" STATE S{n} {n}" for n in range(20_000)]
+    (tmp_path / "cmd.txt").write_text("\n".join(["COMMAND T C BIG_ENDIAN", *lines]))
+    table = ", ".join(f'["a{n}", "u8"]' for n in range(20_000))
+    (tmp_path / "table.toml").write_text(f"[commands.C]\narguments = [{table}]\n")
+    (tmp_path / "mib").mkdir()
+    (tmp_path / "mib/ccf.dat").write_text("C1\n")
+    (tmp_path / "mib/cpc.dat").write_text("P\t\t3\t4\n")
+    elements = "".join(f"C1\tE\t\t8\t{8 * n}\t0\tP\tR\t1\n" for n in range(20_000))
+    (tmp_path / "mib/cdf.dat").write_text(elements)
+    began = process_time()
+    cosmos = read("cosmos", [tmp_path / "cmd.txt"], {}).commands["T.C"]
+    table_read = read("table", [tmp_path / "table.toml"], {}).commands["C"]
+    mib = read("scos", [tmp_path / "mib"], {}).commands["C1"]
+    for command in (cosmos, table_read, mib):
+        assert not isinstance(command.fields, Refused) and len(command.fields) >= 20_000
+    assert list(mib.arguments)[:3] == ["P", "P_2", "P_3"]
+    assert isinstance(kind := cosmos.arguments["A19999"], Number) and len(kind.labels) == 20_000
+    (tmp_path / "cmd.txt").write_text("<%=" + " " * 100_000)
+    with pytest.raises(BadInput, match="ERB, which is a program"):
+        read("cosmos", [tmp_path / "cmd.txt"], {})
+    assert process_time() - began < 8
+
+
+def test_a_mib_of_a_few_lines_has_no_fields_and_labels_without_end(tmp_path: Path) -> None:
+    (tmp_path / "pid.dat").write_text("".join(f"3\t25\t1\t0\t0\t{n}\tP{n}\t\t-1\n" for n in range(60)))
+    (tmp_path / "pcf.dat").write_text("A\t\t\t\t3\t4\t\t\t\tS\tR\tT\nB\t\t\t\t3\t4\n")
+    places = "".join(f"B\t{n}\t0\t0\t9999\t8\n" for n in range(1, 60))
+    (tmp_path / "plf.dat").write_text(f"A\t0\t16\t0\n{places}")
+    (tmp_path / "txp.dat").write_text("T\t0\t60000\tx\n" * 60)
+    packets = read("scos", [tmp_path], {}).packets.values()
+    refused = [str(packet.fields) for packet in packets if isinstance(packet.fields, Refused)]
+    assert "more than 65536 labels" in refused[0]
+    assert len(refused) > 30 and "200000 in the whole database" in refused[-1]

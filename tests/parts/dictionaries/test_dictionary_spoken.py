@@ -2,16 +2,19 @@
 """Dictionaries as procedures are played by them: F' with several channels a packet, meanings by its events."""
 
 import json
+import os
 import struct
 from pathlib import Path
 
 import pytest
 
+from rtqual.base.errors import BadInput
+from rtqual.engine.dialogue.language import language_of
 from rtqual.engine.dialogue.meaning import meant, preset
 from rtqual.engine.mission.language import Stage
-from rtqual.parts.dictionaries.spoken import FPRIME, SpokenFormat
+from rtqual.parts.dictionaries.spoken import COSMOS, FPRIME, SpokenFormat
 from rtqual.protocols.dictionary import Encoded, Refused, Report
-from support.heater import language
+from support.heater import language, verify_of
 
 U32, U8 = ({"name": f"U{bits}", "kind": "integer", "size": bits, "signed": False} for bits in (32, 8))
 DICTIONARY = {
@@ -90,3 +93,29 @@ def test_cfe_counters_are_of_the_application() -> None:
     event = meant(preset("cfe"), Report("EVENT", {"AppName": "CFE_ES", "EventID": 3, "EventType": "ERROR"}))
     assert event is not None
     assert (event.event, event.severity) == ("CFE_ES.3", "ERROR")
+
+
+def test_a_sample_of_what_doubles_or_has_no_end_is_refused(tmp_path: Path) -> None:
+    definitions = [
+        {"kind": "struct", "qualifiedName": f"T{n}", "members": {"a": _member(n - 1, 0), "b": _member(n - 1, 1)}}
+        for n in range(1, 31)
+    ]
+    (tmp_path / "d.json").write_text(json.dumps({
+        "typeDefinitions": definitions,
+        "commands": [{"name": "C", "opcode": 1, "formalParams": [{"name": "x", "type": {"name": "T30", "kind": "?"}}]}],
+    }))  # fmt: skip
+    (tmp_path / "c.txt").write_text(f"COMMAND T C BIG_ENDIAN\n APPEND_PARAMETER A {10**15} BLOCK\n")
+    with pytest.raises(Refused, match="more than 200000 values"):
+        FPRIME([tmp_path / "d.json"], {}, None).sample("C")
+    with pytest.raises(Refused, match="a size of"):
+        COSMOS([tmp_path / "c.txt"], {}, None).sample("T.C")
+
+
+def test_a_missions_dictionary_that_is_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(BadInput, match="is a pipe or a device, no file"):
+        language_of(verify_of(files=("pipe",)), tmp_path)
+
+
+def _member(n: int, index: int) -> dict[str, object]:
+    return {"type": {"name": f"T{n}", "kind": "?"} if n else U8, "index": index}

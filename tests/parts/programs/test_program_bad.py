@@ -126,3 +126,11 @@ def test_a_binary_that_no_guest_runs_is_refused(folder: Path, binary: str, says:
         files.laid(Program.model_validate({**_SHELL, "binary": binary}, context={}), folder, AMD64)
     assert re.search(says, str(caught.value)), caught.value
     assert "\n" not in str(caught.value)
+
+
+def test_a_sparse_file_without_end_is_refused_before_it_is_read(folder: Path, tmp_path: Path) -> None:
+    with (tmp_path / "map").open("wb") as sparse:
+        sparse.truncate(1 << 42)
+    table = {"name": "x", "binary": str(folder / "shell"), "files": {"/opt/x/map": str(tmp_path / "map")}}
+    with pytest.raises(BadInput, match=r"its files have 4,194,304 MiB, 1,024 at most"):
+        files.hashes(Program.model_validate(table, context={}), tmp_path)

@@ -15,6 +15,7 @@ from rtqual.engine.campaign import digest
 from rtqual.parts.site.lab import TOGETHER, Lab, lab, natural
 from rtqual.parts.site.stage import MARK, Written, site
 from rtqual.protocols.record.schema import Timing
+from rtqual.stages.digests import digest_of
 from support.command import Fails, Run
 from support.gate_records import noisy, runs
 from support.made_campaign import campaign_of
@@ -40,6 +41,12 @@ def data(out: Path, name: str) -> Any:
     """What a file of data gives to the page."""
     key, _, value = (out / "data" / name).read_text().removeprefix("rtq(").removesuffix(")\n").partition(",")
     return json.loads(key) and json.loads(value)
+
+
+def changed(folder: Path, groups: list[digest.OfGroup]) -> None:
+    """Its digest with other groups."""
+    its = digest_of(folder)
+    (folder / digest.NAME).write_bytes(digest.as_file(its.campaign, its.body.model_copy(update={"groups": groups})))
 
 
 def test_a_site_has_every_board_version_and_figure_in_small_files(campaigns: Path, tmp_path: Path) -> None:
@@ -144,6 +151,15 @@ def test_a_report_is_linked_where_there_is_one(tmp_path: Path) -> None:
     assert links == ["https://lab.example/runs/with%20a%20blank/report.html", ""]
 
 
+def test_a_folders_name_that_is_no_text_is_linked_by_its_octets(tmp_path: Path) -> None:
+    folder = campaign(tmp_path / "v", [("pi", 40_000.0)], 0).rename(tmp_path / "v\udcff")
+    (folder / "report.html").write_text("<p>")
+    for reports, link in (("", "../v%FF/report.html"), ("../runs", "../runs/v%FF/report.html")):
+        site([tmp_path / "v\udcff"], tmp_path / "public", reports=reports)
+        (name,) = (tmp_path / "public/data").glob("board-*")
+        assert [row[2] for row in data(tmp_path / "public", name.name)["campaigns"]] == [link]
+
+
 @pytest.mark.parametrize("reports", ["javascript:alert(1)", "//elsewhere", "data:text/html,x", "x y"])
 def test_an_address_of_reports_that_is_none_is_refused(campaigns: Path, tmp_path: Path, reports: str) -> None:
     with pytest.raises(BadInput, match="give an address"):
@@ -173,6 +189,13 @@ def test_odd_figures_make_a_site_and_none_at_all_is_refused(tmp_path: Path) -> N
     for n, p99 in enumerate((1e-300, 1e300, 5e-324, 1.0, 1e15, 3.0, 2.0)):
         campaign(tmp_path / "odd" / f"v{n}", [("pi", p99), (" ", p99)], n)
     assert site([tmp_path / "odd"], tmp_path / "public").rows == 2
+    for n in range(16):  # a change by more than a number can say
+        made = campaign(tmp_path / "far" / f"v{n:02}", [("pi", 40_000.0)], n)
+        value = 1e-200 if n < 8 else 1e200
+        (group,) = digest_of(made).body.groups
+        rows = [(*row[:2], value, *row[3:5], value * 0.99, value * 1.01, row[1], *row[8:]) for row in group.figures]
+        changed(made, [group.model_copy(update={"figures": rows})])
+    assert site([tmp_path / "far"], tmp_path / "far-public").changes
     campaign(tmp_path / "none/v0", [], 0)
     with pytest.raises(BadInput, match="no figure there"):
         site([tmp_path / "none"], tmp_path / "other")

@@ -9,6 +9,7 @@ stale or damaged is seen. Texts that come often stand once, in a list, and are n
 import hashlib
 import json
 import math
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -37,6 +38,8 @@ _AT_LEAST, _BINNED, _ASKED = 1, 2, 4
 _NONE = -1  # no text
 Text = Annotated[int, Field(ge=_NONE)]
 Ends = tuple[float | None, float | None]  # None: open
+_TIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{5,20}(Z|[+-][0-9:]{4,6})?$"
+Time = Annotated[str, Field(pattern=_TIME)]
 # name, unit, value, samples, runs, interval's ends, its method, why there is none, flags
 Row = tuple[Text, Text, float, int, int, float | None, float | None, Text, Text, int]
 
@@ -91,8 +94,8 @@ class OfGroup(_Model):
     planned: int | None
     samples: int
     drawn: str  # of its records' hashes, which tells whether two campaigns have the same
-    began: str | None  # of its first run, and of its last; UTC, ISO 8601
-    ended: str | None
+    began: Time | None  # of its first run, and of its last; UTC, ISO 8601
+    ended: Time | None
     problems: list[Text]
     caveats: list[Text]
     series: list[str]
@@ -164,7 +167,7 @@ class Digest:
     def _conditions(self, number: int) -> Conditions:
         try:
             return _conditions(self.text(number) or "{}")
-        except (ValueError, RecursionError, AttributeError, TypeError) as error:
+        except (ArithmeticError, AttributeError, RecursionError, TypeError, ValueError) as error:
             raise damaged(self.where, error, MEND) from None
 
     def _object(self, number: int) -> dict[str, Any]:
@@ -309,7 +312,7 @@ def in_memory(folder: Path, campaign: KeptCampaign, evidence: Evidence) -> Diges
 def _of_group(summary: Summary, records: Sequence[Record], asked: Collection[str], texts: _Texts) -> OfGroup:
     group, conditions = summary.group, summary.conditions
     made = [record.manifest.provenance for record in records]
-    times = sorted(each.started for each in made if each.started)
+    times = sorted(each.started for each in made if each.started and re.match(_TIME, each.started))
     said = {
         "parameters": dict(conditions.parameters),
         "lengths": conditions.lengths,

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from rtqual.base import named
 from rtqual.base.errors import BadInput
 from rtqual.base.scratch import scratch
 from rtqual.engine.dialogue.meaning import BEGINS, ENDS, Meant, meant, preset, told
@@ -173,8 +174,7 @@ def language_of(verify: Verify, folder: Path) -> Language:
             inside = sorted(file for file in place.iterdir() if file.is_file()) if place.is_dir() else None
             found = {f"{number}/{file.name}": file for file in inside} if inside is not None else {}
             for key, file in (found or {f"{number}-{place.name}": place}).items():
-                with file.open("rb") as content:
-                    files[key] = content.read(MOST_OCTETS + 1)
+                files[key] = named.read(file, MOST_OCTETS)
         except OSError as error:
             raise BadInput(f"dictionary {str(place)!r}: cannot be read: {error.strerror}") from None
         if sum(map(len, files.values())) > MOST_OCTETS:

@@ -6,10 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
 
+from rtqual.parts.dictionaries.files import FAULTS
 from rtqual.parts.dictionaries.model import (
     MOST_COUNT,
     MOST_DEPTH,
     Array,
+    By,
     Coding,
     Command,
     Dictionary,
@@ -125,11 +127,13 @@ def _said(packet: Packet, values: Mapping[str, Any]) -> str:
 
 @contextmanager
 def _naming(name: str) -> Iterator[None]:
-    """Put the field's name before what is refused."""
+    """Put the field's name before what is refused, as is what cannot be computed."""
     try:
         yield
     except Refused as why:
         raise Refused(f"{name}: {why}") from None
+    except FAULTS as error:  # a calibration beyond all numbers, a size that is none
+        raise Refused(f"{name}: {' '.join(str(error).split()):.100}") from None
 
 
 class _Bits:
@@ -177,15 +181,18 @@ class _Bits:
 
 
 def _size(size: Size, values: Values) -> int:
-    if isinstance(size, int):
-        return size
+    told: float = size if isinstance(size, int) else _told(size, values)
+    if not 0 <= told <= MOST_OCTETS * 8:  # nor is NaN
+        by = "" if isinstance(size, int) else f" told by {size.name}"
+        raise Refused(f"a size of {told}{by}")
+    return int(told)
+
+
+def _told(size: By, values: Values) -> float:
     base = values.before(size.name)
     if not isinstance(base, int | float):
         raise Refused(f"its size is told by {size.name}, which is not there")
-    told = base * size.slope + size.intercept
-    if not 0 <= told <= MOST_OCTETS * 8:  # nor is NaN
-        raise Refused(f"{size.name} tells a size of {told}")
-    return int(told)
+    return base * size.slope + size.intercept
 
 
 def _counts(array: Array, values: Values) -> int:

@@ -101,7 +101,7 @@ def _of(definitions: Mapping[str, "_Definition"], kind: str) -> list[tuple[str, 
 
 
 def _plain(text: str, names: Mapping[str, str]) -> str:
-    text = re.sub(r"<%=\s*([^%]*?)\s*-?%>", lambda match: names.get(match[1], match[0]), text)
+    text = re.sub(r"<%=([^%]*)%>", lambda match: names.get(match[1].removesuffix("-").strip(), match[0]), text)
     text = re.sub(r"<%\s*#[^%]*%>", "", text)
     if (at := text.find("<%")) >= 0:
         raise Refused(
@@ -118,20 +118,25 @@ class _Definition:
     little: bool
     why: Refused | None = None
     at: int = 0
-    fields: list[Field] = field(default_factory=list)
+    fields: dict[str, Field] = field(default_factory=dict)  # by name
+    states: dict[int, str] = field(default_factory=dict)  # of the last field
     identity: list[tuple[str, Any]] = field(default_factory=list)
     defaults: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def last(self) -> Field | None:
+        return self.fields[next(reversed(self.fields))] if self.fields else None
 
     def refuse(self, why: Refused) -> None:
         self.why = self.why or why
 
     def command(self, name: str) -> Command:
-        arguments = {each.name: each.type for each in self.fields}
-        return Command(name, self.why or tuple(self.fields), arguments, defaults=self.defaults)
+        arguments = {each.name: each.type for each in self.fields.values()}
+        return Command(name, self.why or tuple(self.fields.values()), arguments, defaults=self.defaults)
 
     def packet(self, name: str) -> Packet:
         where = All(tuple(Where(field, "==", str(value), True) for field, value in self.identity))
-        return Packet(name, where=where, fields=self.why or tuple(self.fields))
+        return Packet(name, where=where, fields=self.why or tuple(self.fields.values()))
 
 
 class _Lines:
@@ -201,8 +206,7 @@ def _add_field(definition: _Definition, append: bool, kind: str, what: str, word
         return
     if at < 0:
         raise Refused(f"{name}: a place from the end")
-    # COSMOS takes the last of one name; the octets of the one before stay where they are.
-    definition.fields = [field for field in definition.fields if field.name != name]
+    definition.fields.pop(name, None)  # COSMOS takes the last of one name; the one before leaves its octets
     field_type = _type(name, coding, bits, at, little)
     if kind == "ARRAY_":
         total = int(rest.pop(0), 0)
@@ -214,7 +218,8 @@ def _add_field(definition: _Definition, append: bool, kind: str, what: str, word
     elif kind == "ID_":
         definition.identity.append((name, _whole(name, rest[0])))
     definition.at = at + bits
-    definition.fields.append(Field(name, field_type, at))
+    definition.fields[name] = Field(name, field_type, at)
+    definition.states = {}
 
 
 def _type(name: str, coding: str, bits: int, at: int, little: bool) -> Type:
@@ -271,19 +276,20 @@ def _whole(name: str, word: str) -> int | float:
 
 
 def _change_last(definition: _Definition, kind: Type | None) -> None:
-    if definition.fields and kind is not None:
-        definition.fields[-1] = replace(definition.fields[-1], type=kind)
+    if (last := definition.last) and kind is not None:
+        definition.fields[last.name] = replace(last, type=kind)
 
 
 def _with_state(definition: _Definition, words: list[str]) -> Type | None:
-    last = definition.fields[-1].type if definition.fields else None
+    last = definition.last.type if definition.last else None
     if not isinstance(last, Number) or words[2].upper() == "ANY":
         return last
-    return replace(last, labels={**last.labels, int(_whole(words[1], words[2])): words[1]})
+    definition.states[int(_whole(words[1], words[2]))] = words[1]
+    return replace(last, labels=definition.states)
 
 
 def _with_polynomial(definition: _Definition, keyword: str, words: Sequence[str]) -> Type | None:
-    last = definition.fields[-1].type if definition.fields else None
+    last = definition.last.type if definition.last else None
     if not isinstance(last, Number):
         return last
     terms = tuple(float(word) for word in words)

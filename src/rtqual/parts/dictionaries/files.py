@@ -11,7 +11,7 @@ from rtqual.base.errors import BadInput
 from rtqual.protocols.dictionary import Refused
 
 MOST_OCTETS = 16 << 20  # of a file; the largest database met has 2.3 MB
-_FAULTS = (LookupError, ValueError, TypeError, AttributeError, OverflowError, RecursionError)
+FAULTS = (LookupError, ValueError, TypeError, AttributeError, OverflowError, RecursionError)
 Value = TypeVar("Value")
 Given = ParamSpec("Given")
 
@@ -37,5 +37,5 @@ def attempt(what: str, read: Callable[Given, Value], *args: Given.args, **more: 
         return why
     except KeyError as error:
         return Refused(f"{what} lacks {error.args[0]!r}"[:200])
-    except _FAULTS as error:
+    except FAULTS as error:
         return Refused(f"{what} cannot be read: {error}"[:200])

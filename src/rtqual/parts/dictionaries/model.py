@@ -16,6 +16,8 @@ from rtqual.protocols.dictionary import Refused
 
 MOST_DEPTH = 32  # of types and containers in one another
 MOST_COUNT = 65_536  # values of an array, fields of a packet
+# Of a packet, and of all together: containers that hold one another twice double with each level.
+MOST_PACKET_FIELDS, MOST_FIELDS = 10_000, 200_000
 MOST_DEGREE = 20  # of a polynomial
 
 

@@ -4,8 +4,8 @@
 Columns as in the SCOS-2000 Database Import ICD 7.2; shorter and longer rows are taken. PTC and PFC as in ECSS-E-70-41A.
 """
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from rtqual.base.errors import BadInput
@@ -13,6 +13,9 @@ from rtqual.parts.dictionaries import files
 from rtqual.parts.dictionaries.files import attempt
 from rtqual.parts.dictionaries.model import (
     MOST_COUNT,
+    MOST_DEPTH,
+    MOST_FIELDS,
+    MOST_PACKET_FIELDS,
     All,
     Array,
     By,
@@ -112,12 +115,24 @@ def _typed(row: Row) -> Type:  # noqa: PLR0911
     raise Refused(f"a parameter of PTC {code}, PFC {form}")
 
 
+def _known(types: dict[str, Type | Refused], name: str, read: Callable[[Row], Type], row: Row) -> Type:
+    """A parameter's type, read once. Raises Refused."""
+    if name not in types:
+        types[name] = attempt(f"parameter {name}", read, row)
+    kind = types[name]
+    if isinstance(kind, Refused):
+        raise kind
+    return kind
+
+
 class _Commands:
     def __init__(self, tables: Mapping[str, Sequence[Row]]) -> None:
         self.rows = tables["ccf"]
         self.elements, self.headers = _by(tables["cdf"], "CNAME"), _by(tables["pcdf"], "TCNAME")
         self.parameters = {row["PNAME"]: row for row in tables["cpc"]}
         self.texts, self.ranges = _by(tables["pas"], "NUMBR"), _by(tables["prv"], "NUMBR")
+        self.types: dict[str, Type | Refused] = {}
+        self.times: Counter[str] = Counter()  # that a command has an argument
 
     def read(self) -> dict[str, Command]:
         commands = {}
@@ -128,6 +143,7 @@ class _Commands:
         return commands
 
     def _command(self, row: Row) -> Command:
+        self.times.clear()
         fields, assigned = self._header(row)
         size = max((field.at + field.type.bits for field in fields), default=0)  # type: ignore[operator, union-attr]
         rows = sorted(self.elements.get(row["CNAME"], ()), key=lambda element: int(element["BIT"]))
@@ -178,10 +194,10 @@ class _Commands:
     ) -> tuple[str, Type]:
         """The element's name, numbered where a command has it twice, and type; notes its value."""
         member = self._member(element)
-        name, count = member.name, 1
-        while name in arguments:
+        count = self.times[member.name] + 1
+        while (name := member.name if count == 1 else f"{member.name}_{count}") in arguments:
             count += 1
-            name = f"{member.name}_{count}"
+        self.times[member.name] = count
         arguments[name] = kind = member.type
         parameter = self.parameters[element["PNAME"]]
         value: object = (parameter["DEFVAL"] if element["INTER"] == "D" else element["VALUE"]) or None
@@ -197,12 +213,12 @@ class _Commands:
             raise Refused(f"there is no parameter {element['PNAME']!r:.40}")
         if parameter["CATEG"] in ("A", "P"):
             raise Refused("an argument that is a command or a parameter of telemetry")
-        kind = _typed(parameter)
-        if isinstance(kind, Number):
-            kind = self._ranged(kind, parameter)
-        return Field(element["PNAME"], kind)
+        return Field(element["PNAME"], _known(self.types, element["PNAME"], self._ranged, parameter))
 
-    def _ranged(self, kind: Number, parameter: Row) -> Number:
+    def _ranged(self, parameter: Row) -> Type:
+        kind = _typed(parameter)
+        if not isinstance(kind, Number):
+            return kind
         texts = self.texts.get(parameter["PAFREF"], ()) if parameter["PAFREF"] else ()
         labels = {int(value): row["ALTXT"] for row in texts if (value := number(row["ALVAL"])) is not None}
         if labels:
@@ -216,11 +232,14 @@ class _Commands:
 
 class _Packets:
     def __init__(self, tables: Mapping[str, Sequence[Row]]) -> None:
-        self.rows, self.identities = tables["pid"], tables["pic"]
+        self.rows = tables["pid"]
+        self.identities = {(row["TYPE"], row["STYPE"], row["APID"]): row for row in reversed(tables["pic"])}
         self.places, self.variable = _by(tables["plf"], "SPID"), _by(tables["vpd"], "TPSD")
         self.parameters = {row["NAME"]: row for row in tables["pcf"]}
         self.texts = _by(tables["txp"], "NUMBR")
         self.polynomials = {row["IDENT"]: row for row in tables["mcf"]}
+        self.types: dict[str, Type | Refused] = {}
+        self.fields = 0
 
     def read(self) -> tuple[dict[str, Packet], dict[str, str]]:
         """Packets, those first that are known by most, and the severities of events."""
@@ -263,11 +282,14 @@ class _Packets:
         return All(tuple(where)), tuple(fields)
 
     def _identity(self, row: Row) -> Row | None:
-        service = (row["TYPE"], row["STYPE"])
-        alike = [pic for pic in self.identities if (pic["TYPE"], pic["STYPE"]) == service]
-        return next((pic for pic in alike if pic["APID"] == row["APID"]), None) or next(
-            (pic for pic in alike if not pic["APID"]), None
-        )
+        service = row["TYPE"], row["STYPE"]
+        return self.identities.get((*service, row["APID"])) or self.identities.get((*service, ""))
+
+    def _count(self, fields: int) -> None:
+        """Packets may share their fields, and a field may come often."""
+        self.fields += fields
+        if fields > MOST_PACKET_FIELDS or self.fields > MOST_FIELDS:
+            raise Refused(f"more than {MOST_PACKET_FIELDS} fields, or {MOST_FIELDS} in the whole database")
 
     def _fixed(self, row: Row) -> list[Field]:
         places = sorted(self.places.get(row["SPID"], ()), key=lambda place: (int(place["OFFBY"]), int(place["OFFBI"])))
@@ -275,8 +297,9 @@ class _Packets:
         for place in places:
             at, kind = int(place["OFFBY"]) * 8 + int(place["OFFBI"]), self._typed(place["NAME"])
             often, apart = int(place["NBOCC"] or 1), int(place["LGOCC"] or 0)
-            if not 1 <= often <= MOST_COUNT:
+            if often < 1:
                 raise Refused(f"{place['NAME']}: {often} times")
+            self._count(often)
             fields += [
                 Field(place["NAME"] if often == 1 else f"{place['NAME']}_{n + 1}", kind, at + n * apart)
                 for n in range(often)
@@ -285,6 +308,7 @@ class _Packets:
 
     def _variable(self, row: Row) -> list[Field]:
         rows = sorted(self.variable.get(row["TPSD"], ()), key=lambda part: int(part["POS"]))
+        self._count(len(rows))
         start = int(row["DFHSIZE"] or 0) * 8 + 48
         fields, rest = self._parts(rows, set())
         if rest:
@@ -302,6 +326,8 @@ class _Packets:
             name = row["NAME"]
             while name in names:
                 name += "'"
+                if len(name) > len(row["NAME"]) + MOST_DEPTH:
+                    raise Refused(f"{row['NAME']}: there too often")
             names.add(name)
             often: By | int | None = int(row["FIXREP"]) if group and row["FIXREP"] not in ("", "0") else None
             if not group or often is None:
@@ -319,6 +345,9 @@ class _Packets:
         row = self.parameters.get(name)
         if row is None:
             raise Refused(f"there is no parameter {name!r:.40}")
+        return _known(self.types, name, self._read, row)
+
+    def _read(self, row: Row) -> Type:
         kind = _typed(row)
         if not isinstance(kind, Number) or not row["CURTX"]:
             return kind
@@ -332,8 +361,12 @@ class _Packets:
 
     def _labels(self, reference: str) -> dict[int, str]:
         labels: dict[int, str] = {}
+        count = 0
         for row in self.texts.get(reference, ()):
             first, last = number(row["FROM"]), number(row["TO"])
-            if isinstance(first, int) and isinstance(last, int) and last - first < MOST_COUNT:
+            if isinstance(first, int) and isinstance(last, int) and 0 <= last - first < MOST_COUNT:
+                count += last - first + 1
+                if count > MOST_COUNT:
+                    raise Refused(f"more than {MOST_COUNT} labels")
                 labels |= dict.fromkeys(range(first, last + 1), row["ALTXT"])
         return labels

@@ -52,7 +52,8 @@ class SpokenFormat:
         if isinstance(known.fields, Refused):
             raise known.fields
         given = {*known.assigned, *known.defaults}
-        return {name: _sample(kind) for name, kind in known.arguments.items() if name not in given}
+        sampled = _Sampled()
+        return {name: sampled.of(kind) for name, kind in known.arguments.items() if name not in given}
 
     def fields(self, report: str) -> Collection[str]:
         packet, found = self._all.packets.get(report), set[str]()
@@ -95,27 +96,39 @@ def _names(field: Field) -> Iterator[str]:
         yield from (f"{field.name}/{member.name}" for member in field.type.members)
 
 
-def _sample(kind: Type | Refused, depth: int = 0) -> Any:
-    """The first or least value of a type."""
-    if isinstance(kind, Refused):
-        raise kind
-    if depth > MOST_DEPTH:
-        raise Refused("is nested too deep")
-    if kind.default is not None:
-        return kind.default
-    match kind:
-        case Number():
-            return next(iter(kind.labels.values())) if kind.labels else kind.least or 0
-        case Text():
-            octets = kind.bits // 8 if isinstance(kind.bits, int) else 0
-            return "" if kind.charset else bytes(octets)
-        case Array():
-            counts = kind.counts or ()
-            if not all(isinstance(count, int) for count in counts) or math.prod(map(int, counts)) > MOST_COUNT:  # type: ignore[arg-type]
-                raise Refused("an array whose size another field tells")
-            return [_sample(kind.of, depth + 1) for _ in range(math.prod(map(int, counts)) if counts else 0)]  # type: ignore[arg-type]
-        case Struct():
-            return {member.name: _sample(member.type, depth + 1) for member in kind.members}
+class _Sampled:
+    """Samples of types that hold one another: two of each in the next double with each."""
+
+    def __init__(self) -> None:
+        self.values = 0
+
+    def of(self, kind: Type | Refused, depth: int = 0) -> Any:
+        """The first or least value of a type. Raises Refused."""
+        self.values += 1
+        if isinstance(kind, Refused):
+            raise kind
+        if depth > MOST_DEPTH:
+            raise Refused("is nested too deep")
+        if self.values > codec.MOST_VALUES:
+            raise Refused(f"more than {codec.MOST_VALUES} values")
+        if kind.default is not None:
+            return kind.default
+        match kind:
+            case Number():
+                return next(iter(kind.labels.values())) if kind.labels else kind.least or 0
+            case Text():
+                octets = kind.bits // 8 if isinstance(kind.bits, int) else 0
+                if octets > codec.MOST_OCTETS:
+                    raise Refused(f"a size of {kind.bits}")
+                return "" if kind.charset else bytes(octets)
+            case Array():
+                counts = [count for count in kind.counts or () if isinstance(count, int)]
+                number = math.prod(counts) if counts else 0
+                if len(counts) != len(kind.counts or ()) or number > MOST_COUNT:
+                    raise Refused("an array whose size another field tells")
+                return [self.of(kind.of, depth + 1) for _ in range(number)]
+            case Struct():
+                return {member.name: self.of(member.type, depth + 1) for member in kind.members}
 
 
 def _shared(packet: Packet) -> int | None:

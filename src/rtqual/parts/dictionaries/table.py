@@ -109,14 +109,16 @@ class _Reader:
     def _fields(self, rows: Any, *, little: bool) -> tuple[Field, ...]:
         """Each is [name, type]; one named "" is a gap, which is a field only where none comes after it."""
         fields: list[Field] = []
+        names: set[str] = set()
         gap = 0
         for row in rows:
             if not isinstance(row, list) or len(row) != 2 or not all(isinstance(word, str) for word in row):
                 raise Refused(f'{row!r:.60} is no field: write ["name", "u8"]')
             name, kind = row[0], self.type(row[1], little=little)
-            if any(field.name == name for field in fields):
+            if name in names:
                 raise Refused(f"{name} is there twice")
             if name:
+                names.add(name)
                 fields.append(Field(name, kind, gap=gap))
                 gap = 0
             elif isinstance(kind, Number) and isinstance(kind.bits, int):
@@ -137,7 +139,7 @@ class _Reader:
             return self._defined(written, depth, little=little)
         match = _TYPE.fullmatch(written)
         if match is None:
-            own = f"; or one of {', '.join(self.raw['types'])}" if self.raw["types"] else ""
+            own = f"; or one of {', '.join(list(self.raw['types'])[:9])}" if self.raw["types"] else ""
             raise Refused(f"there is no type {written!r:.40}: write u8, i16, f32, char20, octets8, u8[4]{own}"[:200])
         if match["text"]:
             bits = int(match["size"]) * 8 if match["size"] else None

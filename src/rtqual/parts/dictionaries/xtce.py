@@ -11,6 +11,8 @@ from xml.etree.ElementTree import Element
 from rtqual.parts.dictionaries.files import attempt
 from rtqual.parts.dictionaries.model import (
     MOST_DEPTH,
+    MOST_FIELDS,
+    MOST_PACKET_FIELDS,
     All,
     Array,
     Command,
@@ -25,9 +27,6 @@ from rtqual.parts.dictionaries.model import (
 from rtqual.parts.dictionaries.xtce_names import Space, space, tree
 from rtqual.parts.dictionaries.xtce_types import Types, dimensions, size
 from rtqual.protocols.dictionary import Refused
-
-# Of a packet, and of all together: containers that hold one another twice double with each level.
-MOST_PACKET_FIELDS, MOST_FIELDS = 10_000, 200_000
 
 
 def read(paths: Sequence[Path]) -> Dictionary:

@@ -19,6 +19,7 @@ _LEFT_OUT = ("usr/share/doc/", "usr/share/man/", "usr/share/locale/", "usr/share
 _OURS = ("/init", "/bin/busybox", "/bin/sh")
 _OURS_BELOW = ("/usr/bin/rtqual-", "/etc/rtqual/", "/lib/modules/", "/proc/", "/sys/", "/dev/", "/run/result/")
 _MOST_FILES, _MOST_B = 20_000, 192 * 2**20  # a guest has 512 MiB for all
+_MOST_HASHED_B = 1 << 30
 _SCRIPT = b"#!"
 
 
@@ -35,18 +36,19 @@ def folder_of(program: Program) -> str:
 
 def hashes(program: Program, folder: Path) -> dict[str, str]:
     """sha256 of all files of the user's by their places; of binaries by the processor. Raises BadInput."""
-    found: dict[str, str] = {}
+    found: dict[str, Path] = {}
     binaries = {"": program.binary} if isinstance(program.binary, str) else dict(program.binary)
     for processor, named in binaries.items():
         if not _in_packages(program, named):
-            found[f"binary {processor}".strip()] = sha256_file(_file(program, folder, named, "binary"))
-    for place, file in _own_files(program, folder):
-        found[place] = sha256_file(file)
+            found[f"binary {processor}".strip()] = _file(program, folder, named, "binary")
+    found |= _own_files(program, folder)
     if program.libraries != "debian":
-        for file in sorted(_folder(program, folder).iterdir()):
-            if file.is_file():
-                found[f"library {file.name}"] = sha256_file(file)
-    return found
+        inside = sorted(_folder(program, folder).iterdir())
+        found |= {f"library {file.name}": file for file in inside if file.is_file()}
+    size_b = sum(file.stat().st_size for file in found.values())
+    if size_b > _MOST_HASHED_B:  # a sparse file may be without end
+        raise BadInput(f"program {program.name}: its files have {size_b >> 20:,} MiB, {_MOST_HASHED_B >> 20:,} at most")
+    return {name: sha256_file(file) for name, file in found.items()}
 
 
 def own(program: Program, folder: Path, architecture: Architecture) -> dict[str, Path]:

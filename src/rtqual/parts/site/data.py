@@ -22,6 +22,7 @@ from rtqual.parts.site.lab import Lab, Row, Seen, short_hash, worse
 OUTCOMES = ("", "met", "not met", "undecided", "indicative", "no requirement")  # a letter each, by place
 _MOST_CHANGES = 2000  # of changes.js, the newest first
 _EXACT = 10**15  # whole numbers below it are shorter without their point
+_MOST = 1e300
 _MIDDLE, _STEP = 128, 100  # of a heat map's octet: 1 % a step
 
 
@@ -42,8 +43,8 @@ class Links:
         if not (folder / "report.html").is_file():
             return ""
         if self.reports:
-            return f"{self.reports.rstrip('/')}/{quote(folder.resolve().name)}/report.html"
-        return quote(os.path.relpath(folder.resolve() / "report.html", self.out.resolve()))
+            return f"{self.reports.rstrip('/')}/{quote(os.fsencode(folder.resolve().name))}/report.html"
+        return quote(os.fsencode(os.path.relpath(folder.resolve() / "report.html", self.out.resolve())))
 
 
 def files(lab: Lab, links: Links) -> Iterator[tuple[str, bytes]]:
@@ -84,19 +85,19 @@ def _systems(rows: Sequence[Row]) -> dict[tuple[str, str, str], list[Row]]:
 
 def _index(lab: Lab, systems: dict[tuple[str, str, str], list[Row]]) -> dict[str, Any]:
     places = {key: n for n, key in enumerate(systems)}
-    cells = list(dict.fromkeys(_cell(row) for row in lab.rows))
+    cells = {cell: n for n, cell in enumerate(dict.fromkeys(_cell(row) for row in lab.rows))}
     return {
         "campaigns": lab.campaigns,
         "versions": [[version, began[:10], short_hash(version)] for version, began in lab.versions.items()],
         "figures": [[figure, f"heat-{short_hash(figure)}"] for figure in lab.figures],
         "leftOut": len(lab.left_out),
-        "cells": cells,
+        "cells": [*cells],
         "systems": [
             [some[0].place, clean(candidate), short_hash(board, name)]
             for (board, name, candidate), some in systems.items()
         ],
         "rows": [
-            [row.id, places[row.board, row.name, row.group.candidate], cells.index(_cell(row)), row.seen[-1].began[:10]]
+            [row.id, places[row.board, row.name, row.group.candidate], cells[_cell(row)], row.seen[-1].began[:10]]
             for row in lab.rows
         ],
     }
@@ -149,7 +150,7 @@ def changes(lab: Lab) -> dict[str, Any]:
 
 
 def _apart(before: float, after: float) -> float:
-    return abs(math.log(after / before)) if before > 0 and after > 0 else math.inf
+    return abs(math.log(after) - math.log(before)) if before > 0 and after > 0 else math.inf
 
 
 def _unit(row: Row, figure: str) -> str:
@@ -171,8 +172,8 @@ def _heat(rows: Sequence[Row], figure: str, order: dict[str, int]) -> dict[str, 
         ways.append(way)
         for version, value in found:
             if middle is not None and middle > 0 < value:
-                far = (way or 1) * math.log(value / middle) * _STEP
-                octets[n * len(order) + version] = min(max(round(far) + _MIDDLE, 1), 254)
+                far = (way or 1) * (math.log(value) - math.log(middle)) * _STEP
+                octets[n * len(order) + version] = round(min(max(far + _MIDDLE, 1), 254))
             elif value == middle:
                 octets[n * len(order) + version] = _MIDDLE
             else:
@@ -264,8 +265,9 @@ def _end(value: float) -> float | int | None:
 
 
 def digits(value: float) -> float | int:
-    """Four of them, as short as JSON has them."""
+    """Four of them, as short as JSON has them, which has no infinity."""
     if not value:
         return 0
+    value = min(max(value, -_MOST), _MOST)
     short = round(float(value), 3 - math.floor(math.log10(abs(value))))
     return int(short) if abs(short) < _EXACT and short.is_integer() else short

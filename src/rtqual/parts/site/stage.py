@@ -13,6 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from rtqual.base import unlinked
 from rtqual.base.errors import BadInput, RunFailed
+from rtqual.base.words import clean
 from rtqual.parts.site.data import OUTCOMES, Links, changes, files
 from rtqual.parts.site.lab import Lab, Row, lab, short_hash
 from rtqual.stages.digests import campaigns_in
@@ -152,7 +153,7 @@ def _feed(found: Lab, said: dict[str, Any]) -> bytes:
         label, began = versions[version]
         if new:
             continue
-        when = f"{began[:10]}T00:00:00Z" if began[:4].isdecimal() else newest
+        when = f"{began[:10]}T00:00:00Z" if began else newest
         newest = max(newest, when)
         row = found.rows[n]
         by = f"{(after / before - 1) * 100:+.1f} %" if before else f"{before} to {after}"
@@ -160,7 +161,7 @@ def _feed(found: Lab, said: dict[str, Any]) -> bytes:
         name = quote(found.figures[figure])
         link = quoteattr(f"index.html#row={row.id}&figure={name}")
         entries.append(
-            f"<entry><title>{escape(title)}</title><id>urn:rtqual:{row.id}:{name}:{short_hash(label)}</id>"
+            f"<entry><title>{escape(clean(title))}</title><id>urn:rtqual:{row.id}:{name}:{short_hash(label)}</id>"
             f"<updated>{when}</updated><link href={link}/></entry>"
         )
     head = (
