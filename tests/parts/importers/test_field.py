@@ -319,6 +319,59 @@ LATER = "T: 0 (  955) P:80 I:10000 C:  10000 Min:     12 Act:   14 Avg:   17 Max
 
 
 @pytest.mark.parametrize(
+    ("between", "kernel"),
+    [
+        ("5.15.0", "5.15.0"),
+        ("## Kernel 6.1", None),  # another than the one above, but which is not told whole
+        ("linux v5.15-rt, patched", None),
+        ("mainline 6.1.21", None),
+        ("after 2.5 hours", "5.15.55-rt48"),
+        ("again, with 5.15.55-rt48", "5.15.55-rt48"),
+    ],
+)
+def test_a_kernel_holds_until_another_is_spoken_of(between: str, kernel: str | None, tmp_path: Path) -> None:
+    path = tmp_path / "file.txt"
+    path.write_text(f"Kernel: 5.15.55-rt48\n{QUIET}\n{between}\n{LATER}")
+    kernels = [one.record.manifest.provenance.kernel for one in imported(path, tmp_path)]
+    assert kernels == ["5.15.55-rt48", kernel]
+
+
+@pytest.mark.parametrize(
+    ("line", "doubts"),
+    [
+        ("WARN: stat /dev/cpu_dma_latency failed: No such file or directory", 1),
+        ("WARNING: cpu_dma_latency could not be set", 1),
+        ("open /dev/cpu_dma_latency: Keine Berechtigung", 1),
+        ("# /dev/cpu_dma_latency set to 0us", 0),
+        ("I set cpu_dma_latency to 0 by hand", 0),
+    ],
+)
+def test_idle_states_that_were_not_held_off_are_doubted(line: str, doubts: int, tmp_path: Path) -> None:
+    path = tmp_path / "file.txt"
+    path.write_text(f"$ cyclictest -q -p80 -i10000 -l10000\n{line}\n{QUIET}")
+    (one,) = imported(path, tmp_path)
+    assert len(one.record.manifest.problems) == doubts, one.record.manifest.problems
+
+
+@pytest.mark.parametrize(
+    ("text", "doubts"),
+    [
+        ("could not load a driver\n$ {c}\n{q}$ {c}\n{l}", [0, 0]),  # before any command
+        ("$ modprobe x\nmodprobe: FATAL: no module\n$ {c}\n{q}$ {c}\n{l}", [1, 0]),  # what the first run needed
+        ("$ {c}\n{q}Killed\n$ {c}\n{l}", [1, 0]),
+        ("$ {c}\n{q}$ {c}\nmlockall failed\n{l}", [0, 1]),
+        ("{q}Killed\n{l}", [1, 1]),  # nothing tells of which
+        ("Killed\n{q}{l}", [1, 1]),
+        ("$ {c}\n{q}$ {c}\n{l}$ {c}\nmlockall failed\n", [0, 1]),  # of a run without figures: the last is doubted
+    ],
+)
+def test_a_failure_doubts_the_run_beside_it(text: str, doubts: list[int], tmp_path: Path) -> None:
+    path = tmp_path / "file.txt"
+    path.write_text(text.format(c="cyclictest -q -p80 -i10000 -l10000", q=QUIET, l=LATER))
+    assert [len(one.record.manifest.problems) for one in imported(path, tmp_path)] == doubts
+
+
+@pytest.mark.parametrize(
     "above",
     [
         "pi@raspberrypi ~ $ uname -a\nLinux raspberrypi 6.1.21-rt8-v8+ #1 SMP PREEMPT_RT Mon Apr 3 2023 aarch64 "

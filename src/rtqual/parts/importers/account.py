@@ -18,6 +18,11 @@ from rtqual.parts.importers.lines import LONGEST, LineKind, classify
 
 _MOST_PROBLEMS = 5
 _MOST_TOLD = 8
+_VERSION = re.compile(
+    r"(?:(?:kernel|linux) v?|\bv)(\d{1,2}\.\d{1,3}[\w.-]{0,40})|"
+    r"(?<![\d.])(\d{1,2}\.\d{1,3}(?:\.\d{1,3}|-r[ct])[\w.-]{0,40})",
+    re.ASCII | re.IGNORECASE,
+)
 _HEADING = 80  # characters of a heading that are kept
 
 
@@ -86,6 +91,7 @@ class FileAccount:
     _commands: list[str] = field(default_factory=list)
     _earlier: list[str] = field(default_factory=list)
     _facts: dict[str, str] = field(default_factory=dict)
+    _names_kernel: bool = False  # since the last figures
     _heading: str = ""  # the last that a run had
     _parted: bool = False
     _after: str = ""
@@ -144,6 +150,7 @@ class FileAccount:
             facts = dict(line.facts)
             self._parted = self._parted or facts.get("kernel", "") != self._facts.get("kernel", "")
             self._facts |= facts
+            self._names_kernel = self._names_kernel or "kernel" in facts
         elif line.kind in (LineKind.PROSE, LineKind.UNKNOWN):
             self._headings.append(text)
             self._parted = self._parted or line.kind is LineKind.PROSE or _is_marked(text)
@@ -195,6 +202,8 @@ class FileAccount:
         used = [pair for pair in self._unknown if _is_marked(pair[1]) and _heading([pair[1]]) == heading]
         self._unknown = [pair for pair in self._unknown if pair not in used]
         self.settle()
+        if not self._names_kernel and _other_kernel(self._headings, self._facts.get("kernel", "")):
+            self._facts.pop("kernel", None)
         above = Above(heading, tuple(self._commands), tuple(self._earlier), dict(self._facts), self._runs)
         self._heading = heading
         self._earlier += self._commands
@@ -212,7 +221,7 @@ class FileAccount:
         self._behind.clear()
         self._below.clear()
         self._headings.clear()
-        self._parted = False
+        self._parted = self._names_kernel = False
 
     def settle(self) -> None:
         """What was not understood stands beside the figures: it is told."""
@@ -229,6 +238,12 @@ class FileAccount:
     def _damaged(self, number: int, text: str) -> BadInput:
         what = "is damaged, or of another tool: take it out if it has nothing to say"
         return bad(self.path, number, f"{shown(text)} {what}")
+
+
+def _other_kernel(headings: list[str], kernel: str) -> bool:
+    """Whether headings speak of versions, and not of the kernel named further above."""
+    versions = [one or other for one, other in _VERSION.findall("\n".join(headings))]
+    return bool(versions) and not any(kernel.startswith(version) for version in versions)
 
 
 def _heading(lines: list[str]) -> str:

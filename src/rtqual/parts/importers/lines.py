@@ -89,9 +89,7 @@ _PROGRAM = re.compile(
     re.ASCII,
 )
 _RELEASE = re.compile(r"\s*(?P<release>\d{1,2}\.\d{1,3}(\.\d{1,3})?(-[\w.+~-]{1,60})?\+?)\s*", re.ASCII)
-_RELEASE_NAMED = re.compile(
-    r"\s*(?P<release>\d{1,2}\.\d{1,3}\.\d{1,3}-(?:rc|rt|stable|generic|v[78])[\w.+~-]{0,60})\s*", re.ASCII
-)
+_RELEASE_ALONE = re.compile(r"\s*(?P<release>[2-9]\.\d{1,3}\.\d{1,3}(?:-[\w.+~-]{1,60})?\+?)\s*", re.ASCII)
 _CMDLINE = re.compile(r"\s*(BOOT_IMAGE=\S+ .*|(?:\S+ )*root=\S+( \S+)*)\s*", re.ASCII)
 _FACT = re.compile(
     r"[\s*#|-]*(?P<name>kernel(?: (?:version|release|command ?line|cmdline))?|linux(?: kernel)?|os|operating "
@@ -116,9 +114,8 @@ _CMDLINES = ("kernel command line", "kernel commandline", "kernel cmdline", "com
              "boot parameters", "bootargs")  # fmt: skip
 # What a tool says of its own run, and what that means for the figures.
 _DMA_LATENCY = re.compile(
-    r".*(open|set|write|access|enable|register)\w*\b.*(cpu_dma_latency|PM QoS).*(denied|permitted|no such|failed"
-    r"|error|busy|"
-    r"unable|could not|cannot|not )?.*|.*(unable|could not|cannot|can't|failed|fail)\b.*cpu_dma_latency.*",
+    r"(?=.*(?:cpu_dma_latency|PM QoS))(?:.*\b(?:warn\w*|error\w*|fail\w*|denied|permitted|no such|busy|unable|"
+    r"could not|cannot|can't|not)\b.*|\s*open \S*cpu_dma_latency: .*)",
     re.IGNORECASE,
 )
 _SET = re.compile(r".*cpu_dma_latency set to \d+\s*us.*", re.IGNORECASE)
@@ -187,7 +184,7 @@ def _facts(text: str, after: str) -> tuple[tuple[str, str], ...]:  # noqa: PLR09
     if match := _PROGRAM.fullmatch(text):
         return ((match["program"], match["version"]),)
     uname = after.split()[:2] == ["uname", "-r"]
-    if match := _RELEASE_NAMED.fullmatch(text) or (_RELEASE.fullmatch(text) if uname else None):
+    if match := _RELEASE_ALONE.fullmatch(text) or (_RELEASE.fullmatch(text) if uname else None):
         return (("kernel", match["release"]),)
     if _CMDLINE.fullmatch(text) and text.count("=") > 1:
         return (("kernel_cmdline", " ".join(text.split())),)
