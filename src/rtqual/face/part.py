@@ -51,6 +51,13 @@ PART = Part(
             examples=("compare out/old-demo out/new-demo", "compare out/mine-demo:debian-rt out/mine-demo:debian"),
         ),
         CommandOfPart(
+            115,
+            "rtqual.face.commands.watch:watch",
+            "watch",
+            "Show campaigns while they run: what runs, what the last runs gave, and the largest sample so far.",
+            examples=("watch out/mine-demo", 'watch out/pi-* --on-worse "notify-send later"'),
+        ),
+        CommandOfPart(
             120,
             "rtqual.face.commands.history:history",
             "history",

@@ -8,6 +8,7 @@ show.py       the figures of a campaign, and its headline
 board.py      boards on the network: whether one is ready, bringing one back
 digests.py    what campaigns came to, as they left it or made anew
 compare.py    two records, or two campaigns, beside each other
+watch.py      campaigns while they run
 history.py    figures over several versions, and where they changed
 gate.py       worse than a baseline?
 ci.py         the file by which another repository asks that on each change
