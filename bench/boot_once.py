@@ -18,7 +18,7 @@ from rtqual.engine.boards.virtual import VirtualBoard
 from rtqual.engine.candidates.debian import prepare
 from rtqual.engine.initramfs.contents import guest_tools
 from rtqual.engine.instruments.cyclictest.measure import CYCLICTEST, CyclictestParameters
-from rtqual.protocols.board import Machine, Outcome
+from rtqual.protocols.board import JobOutcome, Machine
 from rtqual.protocols.board.jobscript import unpack
 
 ROUNDS = 3
@@ -33,7 +33,7 @@ def timed(work: Callable[[], object]) -> tuple[float, float]:
     return took_s, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def booted(outcome: Outcome, folder: Path) -> str:
+def booted(outcome: JobOutcome, folder: Path) -> str:
     subprocess.run(outcome.command, cwd=folder, check=False, stdin=subprocess.DEVNULL, timeout=900)
     return unpack((folder / "result").read_bytes(), "booted")[f"file.{JSON}"]
 

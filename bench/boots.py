@@ -24,7 +24,7 @@ from rtqual.engine.candidates.debian import prepare
 from rtqual.engine.initramfs.contents import guest_tools
 from rtqual.engine.instruments.cyclictest.measure import CYCLICTEST, CyclictestParameters
 from rtqual.protocols.board import Machine
-from rtqual.protocols.load.registry import all_loads
+from rtqual.protocols.load.all_loads import all_loads
 
 FIGURES = {"p50": 0.5, "avg": None, "p99": 0.99, "max": 1.0}
 PARAMETERS = CyclictestParameters(cycles=300)

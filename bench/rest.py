@@ -37,7 +37,7 @@ from rtqual.engine.candidates.ready import make_ready
 from rtqual.engine.initramfs.contents import guest_file, guest_tools
 from rtqual.engine.instruments.cyclictest.measure import CYCLICTEST, CyclictestParameters
 from rtqual.protocols.board import Command, Job, Machine
-from rtqual.protocols.load.registry import all_loads
+from rtqual.protocols.load.all_loads import all_loads
 from rtqual.protocols.record.schema import LATER_S, RESET, WAITED_NS, Inputs, Measurement, Provenance, Record, Timing
 from rtqual.protocols.record.store import make
 

@@ -19,8 +19,8 @@ from rtqual.engine.candidates.debian import prepare
 from rtqual.engine.initramfs.contents import guest_tools
 from rtqual.engine.instruments.cyclictest.measure import CYCLICTEST, CyclictestParameters
 from rtqual.engine.instruments.probe.families import ProbeParameters
-from rtqual.protocols.board import Command, Job, Machine, Outcome
-from rtqual.protocols.instrument.registry import all_instruments
+from rtqual.protocols.board import Command, Job, JobOutcome, Machine
+from rtqual.protocols.instrument.all_instruments import all_instruments
 from rtqual.protocols.record.schema import Series
 
 PROBE_WAKEUP = all_instruments()["probe-wakeup"]
@@ -77,7 +77,7 @@ def _instructions_a_sample(board: VirtualBoard, seed: int) -> dict[str, float]:
     return {name: (twice - once) / CYCLES / _NS_AN_INSTRUCTION for name, (once, twice) in busy_ns.items()}
 
 
-def _busy_ns(outcome: Outcome) -> int:
+def _busy_ns(outcome: JobOutcome) -> int:
     """How long the guest's CPU was not idle between the two looks."""
     looks = [(int(now), int(idle)) for now, idle in _ACCOUNT.findall(outcome.stdout)]
     if outcome.exit_code != 0 or len(looks) != 2:

@@ -18,7 +18,7 @@ import numpy as np
 
 from rtqual.base.apt import fetch
 from rtqual.engine.initramfs.contents import guest_file
-from rtqual_docking.script import COMMON, CPU, flown
+from rtqual_docking.guest_script import COMMON, CPU, flown
 from rtqual_docking.stream_output import StreamRun, cpu_ns, sections, since_sent, stream_of
 from support.kmod_guest import Guest, boot
 

@@ -13,7 +13,7 @@ from rtqual.engine.analysis.verdict.clock import by_clock
 from rtqual.engine.analysis.verdict.goals import GoalPlace, Goals, Reach
 from rtqual.engine.analysis.verdict.model import Gate, Outcome
 from rtqual.engine.mission import Mission
-from rtqual.protocols.load.registry import all_loads
+from rtqual.protocols.load.all_loads import all_loads
 from rtqual_docking.goal import Goal
 from rtqual_docking.ways import LADDER, PREFIX, WASTES
 

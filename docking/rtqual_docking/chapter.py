@@ -16,7 +16,6 @@ from rtqual.reports.material import Material, figure_cell, notes_for, timing_mar
 from rtqual.reports.page.document import (
     TONES,
     Block,
-    Cell,
     Column,
     Note,
     Notes,
@@ -24,6 +23,7 @@ from rtqual.reports.page.document import (
     Plot,
     Plots,
     Table,
+    TableCell,
     VerdictBox,
 )
 from rtqual.reports.page.text import clean, load_text, marked, number, place, prose, readable
@@ -79,7 +79,8 @@ def goals_box(material: Material) -> tuple[VerdictBox, ...]:
     if not ways.judged:
         return ()
     rows = [
-        [Cell(clean(one.place)), *(_goals_met(one.scores.get(way), notes) for way in ways.ways)] for one in ways.judged
+        [TableCell(clean(one.place)), *(_goals_met(one.scores.get(way), notes) for way in ways.ways)]
+        for one in ways.judged
     ]
     titles = [Column("Kernel and load", False), *(Column(clean(name)) for name in ways.ways)]
     caption = f"Goals that each way from frames to ranges meets, of {len(ways.goals)}; their figures stand under LIDAR"
@@ -89,11 +90,11 @@ def goals_box(material: Material) -> tuple[VerdictBox, ...]:
     return (VerdictBox("Docking camera", ways.reached.whole, prose(ways.reached.text), (table,)),)
 
 
-def _goals_met(score: Reach | None, notes: Notes) -> Cell:
+def _goals_met(score: Reach | None, notes: Notes) -> TableCell:
     """The count; what is missed, and what could not be judged, in a footnote."""
     if score is None:
-        return Cell("-")
-    return Cell(score.count, marks=notes.mark(prose(score.remark)), tone=TONES[score.outcome])
+        return TableCell("-")
+    return TableCell(score.count, marks=notes.mark(prose(score.remark)), tone=TONES[score.outcome])
 
 
 def _judged(material: Material, ways: CameraWays, one: Ways) -> Iterator[Table]:
@@ -104,7 +105,7 @@ def _judged(material: Material, ways: CameraWays, one: Ways) -> Iterator[Table]:
 def _goals(material: Material, ways: CameraWays, one: Ways) -> Iterator[Table]:
     """Which way meets which goal; a dash where a figure for it is missing, nothing where it is not set for the way."""
     its = [score.gates for score in one.scores.values()]
-    cells = [[Cell(clean(goal)), *(_goal_cell(gates.get(goal)) for gates in its)] for goal in ways.goals]
+    cells = [[TableCell(clean(goal)), *(_goal_cell(gates.get(goal)) for gates in its)] for goal in ways.goals]
     if cells:
         indicative = any(gate.on_emulator for gates in its for gate in gates.values())
         notes = [Note("", _ON_EMULATOR)] if indicative else []
@@ -112,12 +113,12 @@ def _goals(material: Material, ways: CameraWays, one: Ways) -> Iterator[Table]:
         yield material.numbering.table(caption, _titles("Goal", one.summaries), cells, notes)
 
 
-def _goal_cell(gate: Gate | None) -> Cell:
+def _goal_cell(gate: Gate | None) -> TableCell:
     if gate is None:
-        return Cell("")
+        return TableCell("")
     if gate.on_emulator:
-        return Cell(_INDICATIVE[gate.on_emulator], tone=TONES[gate.outcome])
-    return Cell(_SAID[gate.outcome], tone=TONES[gate.outcome])
+        return TableCell(_INDICATIVE[gate.on_emulator], tone=TONES[gate.outcome])
+    return TableCell(_SAID[gate.outcome], tone=TONES[gate.outcome])
 
 
 def _titles(first: str, columns: Sequence[Summary]) -> list[Column]:
@@ -132,7 +133,7 @@ def _table(material: Material, title: str, ways: Ways) -> Table:
     mark = "".join(notes.timed(m) for m in timing_mark(columns))
     rows = [
         [
-            Cell(f"frame end to range, {name}" if name in _RANGES else readable(name)),
+            TableCell(f"frame end to range, {name}" if name in _RANGES else readable(name)),
             *(figure_cell(s.figures.get(name), notes, of=s) for s in columns),
         ]
         for name in names
@@ -148,7 +149,7 @@ def _faults(material: Material) -> Iterator[Block]:
         notes = notes_for(s.figures.values())
         rows = [
             [
-                Cell(clean(fault)),
+                TableCell(clean(fault)),
                 *(figure_cell(s.figures.get(f"{fault}: {what}"), notes, of=s) for what in _FAULT_COLUMNS),
             ]
             for fault in FAULTS
@@ -161,7 +162,10 @@ def _faults(material: Material) -> Iterator[Block]:
         yield material.numbering.table(
             clean(f"Wrong descriptors, frames that came: {where}"),
             [Column("What is wrong", False), Column("Frames")],
-            [[Cell(kind), Cell("-" if figure is None else number(figure.value))] for kind, figure in described],
+            [
+                [TableCell(kind), TableCell("-" if figure is None else number(figure.value))]
+                for kind, figure in described
+            ],
         )
 
 
@@ -184,12 +188,12 @@ def _bands(material: Material, flown: Approach) -> Table:
         rms_mm = float(np.sqrt(np.mean([(s.range_error_mm or 0.0) ** 2 for s in some])))
         rows.append(
             [
-                Cell(f"{number(low_m)} to {number(high_m)} m"),
-                Cell(number(len(some))),
-                Cell(f"{number(round(rms_mm, 3))} mm"),
-                Cell(f"{number(round(_p95(some, lambda s: s.position_error_mm), 3))} mm"),
-                Cell(f"{number(round(_p95(some, lambda s: s.rotation_error_deg), 3))}°"),
-                Cell(number(sum(s.status != "ok" for s in some))),
+                TableCell(f"{number(low_m)} to {number(high_m)} m"),
+                TableCell(number(len(some))),
+                TableCell(f"{number(round(rms_mm, 3))} mm"),
+                TableCell(f"{number(round(_p95(some, lambda s: s.position_error_mm), 3))} mm"),
+                TableCell(f"{number(round(_p95(some, lambda s: s.rotation_error_deg), 3))}°"),
+                TableCell(number(sum(s.status != "ok" for s in some))),
             ]
         )
     titles = [Column("Distance", False), Column("Frames"), Column("Range, RMS"), Column("Position, 95 %")]

@@ -9,7 +9,7 @@ import matplotlib as mpl
 from rtqual.engine.analysis.figure.model import Summary
 from rtqual.reports.draw.canvas import RC, even_ticks, frame, grid, legend_lines, to_svg, upright_label
 from rtqual.reports.material import Material, figure_cell, notes_for
-from rtqual.reports.page.document import Block, Cell, Column, Paragraph, Plot, Plots, Table
+from rtqual.reports.page.document import Block, Column, Paragraph, Plot, Plots, Table, TableCell
 from rtqual.reports.page.text import clean, load_text, place, quantity
 from rtqual_docking.docking import DOCKINGS
 
@@ -54,10 +54,14 @@ def _table(material: Material, where: str, names: list[str], flown: Flown) -> Ta
     rows = []
     for delay_ms, of in sorted(flown.items()):
         held = f"held back by {delay_ms} ms" if delay_ms else "as they come"
-        rows.append([Cell(f"poses {held}: runs"), *(Cell(str(of[n].runs) if n in of else "-") for n in names)])
+        rows.append(
+            [TableCell(f"poses {held}: runs"), *(TableCell(str(of[n].runs) if n in of else "-") for n in names)]
+        )
         for name, title in _FIGURES.items():
-            cells = (figure_cell(of[n].figures.get(name), notes, of=of[n]) if n in of else Cell("-") for n in names)
-            rows.append([Cell(title), *cells])
+            cells = (
+                figure_cell(of[n].figures.get(name), notes, of=of[n]) if n in of else TableCell("-") for n in names
+            )
+            rows.append([TableCell(title), *cells])
     columns = [Column("Figure", False), *material.columns(names)]
     return material.numbering.table(clean(f"Docking {where}"), columns, rows, notes.listed())
 

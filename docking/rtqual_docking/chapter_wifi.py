@@ -4,7 +4,7 @@
 from collections.abc import Iterator
 
 from rtqual.reports.material import Material, figure_cell, notes_for, timing_mark
-from rtqual.reports.page.document import Block, Cell, Column, Paragraph, Table
+from rtqual.reports.page.document import Block, Column, Paragraph, Table, TableCell
 from rtqual.reports.page.text import clean, load_text, marked, place
 from rtqual_docking.radios import SENT_BY_WIFI
 
@@ -43,7 +43,7 @@ def _tables(material: Material, name: str, title: str) -> Iterator[Table]:
         mark = "".join(notes.timed(m) for m in timing_mark(found))
         rows = [
             [
-                Cell(clean(f"{s.group.candidate}, {load_text(s.group.load)}")),
+                TableCell(clean(f"{s.group.candidate}, {load_text(s.group.load)}")),
                 *(figure_cell(s.figures.get(figure), notes, of=s) for figure in _FIGURES),
             ]
             for s in found

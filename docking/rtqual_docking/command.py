@@ -3,10 +3,10 @@
 
 from pathlib import Path
 
-from rtqual.face.commands.running import RUN, Run
+from rtqual.face.commands.running import RUN, RunOptions
 
 
-def lidar(mission: Path, /, *, scale: str = "lidar", run: Run = RUN) -> int:
+def lidar(mission: Path, /, *, scale: str = "lidar", run: RunOptions = RUN) -> int:
     """Stream the docking camera on every kernel, by every way from frames to ranges (docs/docking/lidar.md).
 
     Parameters

@@ -17,11 +17,11 @@ from dataclasses import dataclass
 
 from rtqual.base.errors import RunFailed
 from rtqual.base.units import format_value
-from rtqual.protocols.board import Command, Job, Outcome
+from rtqual.protocols.board import Command, Job, JobOutcome
 from rtqual.protocols.instrument import Instrument, NoParameters
 from rtqual.protocols.instrument.output import clock_problems, last_line, require_success
 from rtqual.protocols.record.schema import Measurement, Scalar, Series
-from rtqual_docking.script import CHASER, COMMON, FLOWN_RAISED, ON_BUS, UVC_NODE
+from rtqual_docking.guest_script import CHASER, COMMON, FLOWN_RAISED, ON_BUS, UVC_NODE
 from rtqual_docking.stream_output import of_emulator, values_of
 
 PREFIX = "docking"
@@ -86,7 +86,7 @@ class Docking(Instrument):
             version=(CHASER, "--version"),
         )
 
-    def read(self, parameters: NoParameters, outcome: Outcome, *, cpus: int) -> Measurement:
+    def read(self, parameters: NoParameters, outcome: JobOutcome, *, cpus: int) -> Measurement:
         require_success("the approach", outcome)
         told = values_of(outcome.files.get(FLOWN, ""))
         if told.get("ended") != "docked":

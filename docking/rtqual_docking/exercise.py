@@ -13,11 +13,11 @@ Whatever does not work ends the run with the reason; the figures say how much di
 import re
 
 from rtqual.base.errors import RunFailed
-from rtqual.protocols.board import Command, Job, Outcome
+from rtqual.protocols.board import Command, Job, JobOutcome
 from rtqual.protocols.instrument import Instrument, NoParameters
 from rtqual.protocols.instrument.output import last_line, require_success
 from rtqual.protocols.record.schema import Measurement, Scalar
-from rtqual_docking.script import COMMON, STREAM, UVC_NODE, rendered
+from rtqual_docking.guest_script import COMMON, STREAM, UVC_NODE, rendered
 
 DISK_B, USB_FRAMES, FRAMES, RADIOS = 2 * 2**20, 60, 10, 2
 _WANTED = {  # figure: unit, the least that is due
@@ -67,7 +67,7 @@ class _Exercise(Instrument):
         measure = Command(("sh", "-c", script))
         return Job(measure=measure, folder="usb", modules=("uvcvideo", "vhci-hcd", "mac80211_hwsim"))
 
-    def read(self, parameters: NoParameters, outcome: Outcome, *, cpus: int) -> Measurement:
+    def read(self, parameters: NoParameters, outcome: JobOutcome, *, cpus: int) -> Measurement:
         require_success("the exercise", outcome)
         found = {name: int(value) for name, value in _LINE.findall(outcome.stdout)}
         missing = [name for name in _WANTED if name not in found]

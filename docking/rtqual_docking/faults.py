@@ -24,11 +24,11 @@ from typing import Annotated
 from pydantic import Field
 
 from rtqual.base.errors import RunFailed
-from rtqual.protocols.board import Command, Job, Outcome
+from rtqual.protocols.board import Command, Job, JobOutcome
 from rtqual.protocols.instrument import Instrument, Parameters
 from rtqual.protocols.instrument.output import last_line, require_success
 from rtqual.protocols.record.schema import Measurement, Scalar
-from rtqual_docking.script import (
+from rtqual_docking.guest_script import (
     COMMON,
     DRIVER_MODULE,
     EMULATOR,
@@ -100,7 +100,7 @@ class Faults(Instrument):
             version=(STREAM, "--version"),
         )
 
-    def read(self, parameters: LidarFaultsParameters, outcome: Outcome, *, cpus: int) -> Measurement:
+    def read(self, parameters: LidarFaultsParameters, outcome: JobOutcome, *, cpus: int) -> Measurement:
         require_success(STREAM, outcome)
         pieces = _PART.split(outcome.stdout)
         parts = dict(zip(pieces[1::2], pieces[2::2], strict=True))

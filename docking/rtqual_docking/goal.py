@@ -6,16 +6,16 @@ from typing import Annotated, Self
 from pydantic import model_validator
 
 from rtqual.engine.mission.explain import At, shown, suggest
-from rtqual.engine.mission.table import Figure, Statistic, one_limit, one_of
-from rtqual.engine.mission.values import Distinct, Known, Quantity, Share
+from rtqual.engine.mission.table import NamedFigure, Statistic, one_limit, one_of
+from rtqual.engine.mission.values import Distinct, KnownNames, Quantity, Share
 from rtqual_docking.ways import LADDER, SCALARS, SERIES
 
 WAYS = {way.name: way for way in LADDER}
-WayName = Annotated[str, Known(lambda: WAYS, "way from frames to ranges")]
+WayName = Annotated[str, KnownNames(lambda: WAYS, "way from frames to ranges")]
 _LIMITS = {"ns": ("ns", "a duration, as '2 ms'"), "B": ("B", "a size, as '8 MiB'")}
 
 
-class Goal(Figure, json_schema_extra={"allOf": [one_of("statistic", "scalar"), one_of("at_most", "at_least")]}):
+class Goal(NamedFigure, json_schema_extra={"allOf": [one_of("statistic", "scalar"), one_of("at_most", "at_least")]}):
     """A goal of the docking camera, reported for each way. It is no gate: what misses it may fly."""
 
     ways: Annotated[tuple[WayName, ...], Distinct] = ()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What this part brings."""
 
-from rtqual.protocols.part import CommandOfPart, Keyed, Part, Row, Section, Table
+from rtqual.protocols.part import CommandOfPart, Keyed, MissionTables, Part, Row, Section
 
 PART = Part(
     "docking",
@@ -18,10 +18,10 @@ PART = Part(
         Row(170, "rtqual_docking.radios:SENT_BY_WIFI"),
         Row(180, "rtqual_docking.docking:DOCKINGS"),
     ),
-    carried=(Row(20, "rtqual_docking.carried:carried"),),
-    needed=(Row(10, "rtqual_docking.carried:NEEDED"),),
+    carried=(Row(20, "rtqual_docking.camera_files:carried"),),
+    needed=(Row(10, "rtqual_docking.camera_files:NEEDED"),),
     tables=(
-        Table(
+        MissionTables(
             10, "rtqual_docking.goal:Goal", "goal",
             "What the docking camera's ways are to reach, one [[goal]] each.",
         ),

@@ -13,20 +13,20 @@ import numpy as np
 
 from rtqual.base.errors import RunFailed
 from rtqual.engine.dictionary.definition import Definition
-from rtqual.engine.mission.verify import Camera
-from rtqual.engine.procedure.figures import figures
+from rtqual.engine.mission.verify_table import Camera
 from rtqual.engine.procedure.line import script
+from rtqual.engine.procedure.log_figures import figures
 from rtqual.engine.procedure.model import Procedure
 from rtqual.engine.procedure.peer import judged
-from rtqual.engine.procedure.played import LOG_SERIES, OCTET, PREFIX
+from rtqual.engine.procedure.played_log import LOG_SERIES, OCTET, PREFIX
 from rtqual.engine.procedure.script import CLOSING_NS, CONTROL, FRAME_FILE, KEY, KEY_FILE, PROGRAM, compiled
-from rtqual.protocols.board import Command, Job, Outcome
+from rtqual.protocols.board import Command, Job, JobOutcome
 from rtqual.protocols.instrument import Instrument, NoParameters, Parameters
 from rtqual.protocols.instrument.output import clock_problems, last_line
 from rtqual.protocols.record.schema import Measurement, Scalar, Series
 from rtqual_docking import air, peer_poses
-from rtqual_docking.carried import KEPT_DISK
-from rtqual_docking.script import (
+from rtqual_docking.camera_files import KEPT_DISK
+from rtqual_docking.guest_script import (
     COMMON,
     DRIVER_MODULE,
     EMULATOR,
@@ -163,7 +163,7 @@ class FlownProcedure(Instrument):
             version=(PROGRAM, "--version"),
         )
 
-    def read(self, parameters: NoParameters | ByDriver, outcome: Outcome, *, cpus: int) -> Measurement:
+    def read(self, parameters: NoParameters | ByDriver, outcome: JobOutcome, *, cpus: int) -> Measurement:
         log = outcome.files.get(LOG, "")
         if outcome.exit_code or not log:
             said = last_line(outcome.stderr, outcome.stdout, outcome.console)

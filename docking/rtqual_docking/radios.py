@@ -20,12 +20,12 @@ from typing import Annotated
 from pydantic import Field
 
 from rtqual.base.errors import RunFailed
-from rtqual.protocols.board import Command, Job, Outcome
+from rtqual.protocols.board import Command, Job, JobOutcome
 from rtqual.protocols.instrument import Instrument, Parameters
 from rtqual.protocols.instrument.output import clock_problems, require_success
 from rtqual.protocols.record.schema import Measurement, Scalar, Series
 from rtqual_docking.air import AGE, CAME, FIFO, LISTEN, LOGGED, MODULES, POSES_LOG, PROGRAM, RADIOS, SEND, SENT, taken
-from rtqual_docking.script import COMMON, FLOWN_RAISED, ON_BUS, UVC_NODE, flown
+from rtqual_docking.guest_script import COMMON, FLOWN_RAISED, ON_BUS, UVC_NODE, flown
 from rtqual_docking.stream_output import of_emulator, sections
 
 JITTER = "jitter"
@@ -84,7 +84,7 @@ class Wifi(Instrument):
             version=(PROGRAM, "--version"),
         )
 
-    def read(self, parameters: WifiParameters, outcome: Outcome, *, cpus: int) -> Measurement:
+    def read(self, parameters: WifiParameters, outcome: JobOutcome, *, cpus: int) -> Measurement:
         require_success("the flight", outcome)
         said = sections(outcome.stdout, tuple(_LEFT), of=PROGRAM)
         sent, came = taken(said["sent"], said["came"])

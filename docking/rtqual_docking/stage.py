@@ -9,8 +9,8 @@ from rtqual.base.errors import BadInput
 from rtqual.engine.campaign import folder as kept
 from rtqual.engine.campaign.run import Campaign, Watcher
 from rtqual.engine.mission import Mission
-from rtqual.protocols.instrument.registry import all_instruments
-from rtqual.stages.select import Selection, conclude, run
+from rtqual.protocols.instrument.all_instruments import all_instruments
+from rtqual.stages.selection import Selection, conclude, run
 from rtqual_docking import approach
 from rtqual_docking.ways import PREFIX
 

@@ -28,12 +28,12 @@ from pydantic import Field
 from rtqual.base.errors import RunFailed
 from rtqual.engine.instruments.cyclictest.json_output import parse
 from rtqual.engine.instruments.cyclictest.measure import CYCLICTEST, CyclictestParameters
-from rtqual.protocols.board import Command, Job, Outcome
+from rtqual.protocols.board import Command, Job, JobOutcome
 from rtqual.protocols.instrument import Instrument, Parameters
 from rtqual.protocols.instrument.output import clock_problems, require_success
 from rtqual.protocols.instrument.planning import STARTUP_S
 from rtqual.protocols.record.schema import Measurement, Scalar, Series
-from rtqual_docking.script import (
+from rtqual_docking.guest_script import (
     BESIDE,
     COMMON,
     CPU,
@@ -144,7 +144,7 @@ class Way(Instrument):
         asked = f"--device={self.node} --frames={frames} --priority={parameters.priority}"
         return f"{STREAM} {asked} {self.options.format(rate=parameters.rate)}"
 
-    def read(self, parameters: LidarParameters, outcome: Outcome, *, cpus: int) -> Measurement:
+    def read(self, parameters: LidarParameters, outcome: JobOutcome, *, cpus: int) -> Measurement:
         require_success(STREAM, outcome)
         wanted = ["stream", "before", "after", "emulator", *(["unthrottled"] if parameters.unthrottled else [])]
         wanted += ["beside", "priorities", "wakeup"] if parameters.beside else []
@@ -169,7 +169,9 @@ class Way(Instrument):
             problems += beside.problems
         return Measurement(tuple(series), scalars, tuple(problems))
 
-    def _beside(self, parameters: LidarParameters, said: Mapping[str, str], outcome: Outcome, cpus: int) -> Measurement:
+    def _beside(
+        self, parameters: LidarParameters, said: Mapping[str, str], outcome: JobOutcome, cpus: int
+    ) -> Measurement:
         """Poses, and the task's wake-ups."""
         stream = stream_of(said["beside"], "the stream with a task beside it")
         _require_all(stream, parameters.beside)

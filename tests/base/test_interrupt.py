@@ -16,7 +16,7 @@ import pytest
 from rtqual.base.cache import locked
 from rtqual.base.errors import RunFailed
 from rtqual.base.interrupt import threads
-from rtqual.engine.boards.process import emulator
+from rtqual.engine.boards.job_programs import emulator
 
 
 @pytest.fixture(autouse=True)

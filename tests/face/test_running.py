@@ -11,9 +11,9 @@ from rtqual.engine.analysis.model import Evidence
 from rtqual.engine.analysis.verdict.model import Ground
 from rtqual.engine.campaign.run import Campaign, Watcher
 from rtqual.engine.mission import load_mission
-from rtqual.face.commands.running import Run
+from rtqual.face.commands.running import RunOptions
 from rtqual.reports.machine.junit import to_junit
-from rtqual.stages.select import Selection
+from rtqual.stages.selection import Selection
 from support.command import mission_text
 from support.report_material import evidence
 
@@ -48,7 +48,7 @@ def test_a_failure_counts_where_something_is_judged_by_it(
     def stage(campaign: Campaign, watcher: Watcher) -> Selection:
         return Selection(what, 1, {str(failed): WHY}, ())
 
-    assert Run(out=tmp_path / "out").of(stage, mission, "demo") == code
+    assert RunOptions(out=tmp_path / "out").of(stage, mission, "demo") == code
     assert WHY in capsys.readouterr().out  # told, whether it counts or not
     assert ('<error message="it does not count"' in to_junit(mission, what)) == (code == 3)
     assert WHY in to_junit(mission, what)

@@ -9,7 +9,7 @@ import pytest
 from rtqual.base.errors import BadInput
 from rtqual.engine.mission import mission_type
 from rtqual.protocols import part
-from rtqual.protocols.instrument.registry import all_instruments
+from rtqual.protocols.instrument.all_instruments import all_instruments
 
 GOOD = "from rtqual.protocols.part import Part, Row\nPART = Part('one', loads=(Row(5, 'strange:LOADS'),))\n"
 Installed = Callable[..., None]
@@ -104,9 +104,9 @@ def test_two_things_of_a_name_are_refused(installed: Installed) -> None:
 def test_a_table_that_a_mission_cannot_have_is_told_with_its_row(
     installed: Installed, key: str, model: str, said: str
 ) -> None:
-    rows = [f"Table(900, 'strange:{model}', '{one}', 'Wishes.')" for one in key.split(",")]
+    rows = [f"MissionTables(900, 'strange:{model}', '{one}', 'Wishes.')" for one in key.split(",")]
     installed(
-        f"from rtqual.protocols.part import Part, Table\nPART = Part('one', tables=({', '.join(rows)},))\n"
+        f"from rtqual.protocols.part import MissionTables, Part\nPART = Part('one', tables=({', '.join(rows)},))\n"
         "from builtins import len\nfrom rtqual.engine.mission import table\n"
         "class Wish(table.Table):\n    name: str\nclass Nameless(table.Table):\n    what: str\n"
     )

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from rtqual.base.errors import BadInput
 from rtqual.engine.analysis.figure.model import Distribution
 from rtqual.engine.analysis.model import Evidence
-from rtqual.protocols.record.schema import Kind
+from rtqual.protocols.record.schema import SeriesKind
 from rtqual.reports.chapter import explore
 from rtqual.reports.chapter.explore import thinned
 from rtqual.reports.material import Material
-from rtqual.reports.page.document import Cell, Column, Table
+from rtqual.reports.page.document import Column, Table, TableCell
 from rtqual.reports.page.explorer import scripts as explore_script
 from rtqual.reports.page.explorer.sort import key_of, keys_of
 from rtqual.reports.page.text import quantity
@@ -36,7 +36,7 @@ def test_what_is_not_a_figure_has_no_value() -> None:
     assert [key_of(t).written for t in ("≥\u00a0400\u00a0µs", "∞", "-1.5\u00a0ms", "6\u00a0h", "1.23e-05")] == [
         "400000", "Infinity", "-1500000", "21600000000000", "1.23e-05",
     ]  # fmt: skip
-    table = Table(1, "", (Column("a", False), Column("b")), ((Cell("12"), Cell("12")),))
+    table = Table(1, "", (Column("a", False), Column("b")), ((TableCell("12"), TableCell("12")),))
     assert [key is None for key in keys_of(table)[0]] == [True, False]
 
 
@@ -57,7 +57,7 @@ def test_another_script_than_the_known_one_is_not_put_into_a_report(monkeypatch:
 @given(st.lists(st.integers(-50, 3000), min_size=1, max_size=400), st.integers(2, 50))
 def test_thinning_loses_no_sample_and_keeps_the_tail(samples: list[int], most: int) -> None:
     values, counts = np.unique(np.array(samples), return_counts=True)
-    thin, kept, merged = thinned(Distribution(values, counts, "ns", Kind.HISTOGRAM), most)
+    thin, kept, merged = thinned(Distribution(values, counts, "ns", SeriesKind.HISTOGRAM), most)
     assert len(thin) <= max(most, 1)
     assert kept.sum() == len(samples)
     assert (merged > 1) == (len(values) > most)

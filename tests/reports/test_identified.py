@@ -27,7 +27,7 @@ from rtqual.reports.material import gather
 from rtqual.reports.page.render import to_html, to_markdown
 from rtqual.reports.told import Told
 from rtqual.reports.view import build
-from rtqual.stages.select import Selection
+from rtqual.stages.selection import Selection
 from support.analysis_records import WAKE_UP, mission, wakeups
 from support.command import mission_text
 from support.report_material import HOSTILE, Page

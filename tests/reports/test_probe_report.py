@@ -10,7 +10,7 @@ import pytest
 
 from rtqual.engine.analysis.evidence import analyse
 from rtqual.engine.analysis.figure.model import Figure, Interval
-from rtqual.engine.analysis.figure.operations import median_ratio, rank_correlation, share
+from rtqual.engine.analysis.figure.operation_shares import median_ratio, rank_correlation, share
 from rtqual.engine.mission import Mission
 from rtqual.parts.studies.chapter_repeated import repeated
 from rtqual.parts.studies.operations import operations

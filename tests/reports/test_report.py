@@ -17,7 +17,7 @@ from rtqual.engine.analysis.model import Evidence
 from rtqual.engine.analysis.verdict.model import Ground
 from rtqual.engine.mission import Paper
 from rtqual.reports.material import gather
-from rtqual.reports.page.document import Beside, Cell, Table, raised
+from rtqual.reports.page.document import Beside, Table, TableCell, raised
 from rtqual.reports.page.text import prose
 from rtqual.reports.view import build
 from rtqual.reports.write import write_report
@@ -137,9 +137,9 @@ def test_needs_of_which_the_same_holds_are_one_row(written: Path) -> None:
 
 
 def test_a_mark_that_a_whole_row_has_stands_once() -> None:
-    row = [Cell("max"), Cell("1", marks="a"), Cell("-"), Cell("2", marks="a")]
+    row = [TableCell("max"), TableCell("1", marks="a"), TableCell("-"), TableCell("2", marks="a")]
     assert [cell.marks for cell in raised(row)] == ["a", "", "", ""]
-    mixed = [Cell("max"), Cell("1", marks="a"), Cell("2", marks="b")]
+    mixed = [TableCell("max"), TableCell("1", marks="a"), TableCell("2", marks="b")]
     assert raised(mixed) == mixed
 
 

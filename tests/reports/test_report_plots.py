@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from rtqual.engine.analysis.figure.model import Distribution
-from rtqual.protocols.record.schema import Kind
+from rtqual.protocols.record.schema import SeriesKind
 from rtqual.reports.draw import plots
 from rtqual.reports.draw.canvas import Palette
 from rtqual.reports.write import write_report
@@ -75,7 +75,7 @@ def test_the_verdict_shows_the_required_figure_and_how_many_break_its_limit(writ
 
 @pytest.mark.guest
 def test_a_handful_of_samples_is_not_plotted(tmp_path: Path) -> None:
-    few = Distribution(np.array([74, 89]), np.array([2, 1]), "ns", Kind.RAW)
+    few = Distribution(np.array([74, 89]), np.array([2, 1]), "ns", SeriesKind.RAW)
     found = evidence()
     bad = replace(found, summaries=tuple(replace(s, distribution=few, samples=3) for s in found.summaries))
     write_report(tmp_path, mission(), bad, records(bad), {})
@@ -91,7 +91,7 @@ def test_candidates_keep_their_colour(written: Path) -> None:
 
 
 def test_histogram_and_ccdf_hold_every_sample() -> None:
-    one = Distribution(np.array([0, 10, 20, 100_000]), np.array([5, 1, 1, 1]), "ns", Kind.HISTOGRAM, 2, 500_000)
+    one = Distribution(np.array([0, 10, 20, 100_000]), np.array([5, 1, 1, 1]), "ns", SeriesKind.HISTOGRAM, 2, 500_000)
     panel = plots.Panel({"a": one}, "Latency", "")
     edges = plots.bin_edges(panel)
     assert plots.binned(one, edges).sum() == 8
@@ -103,7 +103,7 @@ def test_histogram_and_ccdf_hold_every_sample() -> None:
 
 def test_thinned_ccdf_keeps_the_ends_and_never_rises() -> None:
     values = np.unique(np.random.default_rng(1).integers(1, 10**7, 50_000))
-    x, y = plots.survival(Distribution(values, np.ones_like(values), "ns", Kind.RAW))
+    x, y = plots.survival(Distribution(values, np.ones_like(values), "ns", SeriesKind.RAW))
     assert len(x) <= plots.POINTS + 2
     assert (x[0], x[-1]) == (values[0], values[-1])
     assert (np.diff(y) <= 0).all()

@@ -9,15 +9,15 @@ import pytest
 from markdown_it import MarkdownIt
 
 from rtqual.engine.analysis.figure.model import Distribution, Figure, Interval
-from rtqual.protocols.record.schema import Kind
+from rtqual.protocols.record.schema import SeriesKind
 from rtqual.reports.draw import plots
-from rtqual.reports.page.document import Cell, Chapter, Column, Document, Notes, Table
+from rtqual.reports.page.document import Column, Document, Notes, ReportChapter, Table, TableCell
 from rtqual.reports.page.render import _fence, to_pdf
 from rtqual.reports.page.text import clean, figure_interval, figure_value, number, quantity
 
 
 def test_what_breaks_a_limit_is_counted_only_where_it_is_known() -> None:
-    one = Distribution(np.array([10, 99, 100, 101, 300]), np.array([5, 1, 1, 2, 1]), "ns", Kind.HISTOGRAM, 4, 500)
+    one = Distribution(np.array([10, 99, 100, 101, 300]), np.array([5, 1, 1, 2, 1]), "ns", SeriesKind.HISTOGRAM, 4, 500)
     upper, lower = plots.Limit("max at most", 100), plots.Limit("min at least", 99, upper=False)
     assert plots.broken(one, [upper], 44) == "7 of 14 samples above the limit"
     assert plots.broken(one, [upper], 20) == "7 of 14 above"
@@ -63,9 +63,9 @@ def test_one_remark_has_one_mark() -> None:
 @pytest.mark.guest  # what writes the PDF takes two seconds to load
 def test_words_stay_whole_in_a_table_of_many_columns_on_paper(tmp_path: Path) -> None:
     titles = ["Operation", *(f"Xenomai, BeagleBone Black, {space} space" for space in ("user", "kernel") * 4), "other"]
-    rows = tuple(tuple(map(Cell, (name, *["28.58 µs"] * 9))) for name in ("semaphore", "message queue"))
+    rows = tuple(tuple(map(TableCell, (name, *["28.58 µs"] * 9))) for name in ("semaphore", "message queue"))
     columns = tuple(Column(title, numeric=n > 0) for n, title in enumerate(titles))
-    chapter = Chapter("1", "Figures", (Table(1, "wide", columns, rows),))
+    chapter = ReportChapter("1", "Figures", (Table(1, "wide", columns, rows),))
     pdf = tmp_path / "report.pdf"
     pdf.write_bytes(to_pdf(Document("T", "P", (), (), None, (), (chapter,), ())))
     words = subprocess.run(["pdftotext", pdf, "-"], capture_output=True, text=True, check=True).stdout.split()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rtqual.engine.procedure.model import Procedure
-from rtqual.engine.procedure.played import LOG_SERIES, OCTET
+from rtqual.engine.procedure.played_log import LOG_SERIES, OCTET
 from rtqual.protocols.record.schema import Record, Series
 from rtqual.reports.trends import Trend, trends
 from support.analysis_records import record

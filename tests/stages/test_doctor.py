@@ -17,14 +17,14 @@ from rtqual.base.errors import RunFailed
 from rtqual.engine.boards.trial import try_guest
 from rtqual.face.commands import doctor as cli
 from rtqual.stages import doctor
-from rtqual.stages.doctor import Check, this_machine, tools
+from rtqual.stages.doctor import DoctorCheck, this_machine, tools
 
 PROGRAMS = ("setpriv", "cpio", "depmod", "mke2fs", "dpkg-deb", "cyclictest", "hackbench", "sysbench", "stress-ng")
 ANSWERS, ABORTS, HANGS = "exit 67", "echo 'no VM' >&2; kill -ABRT $$", "exec /bin/sleep 60"
 Fake = Callable[[str, str], None]
 
 
-def by_name(checks: list[Check]) -> dict[str, Check]:
+def by_name(checks: list[DoctorCheck]) -> dict[str, DoctorCheck]:
     named = {check.name: check for check in checks}
     assert len(named) == len(checks)
     return named
@@ -105,15 +105,17 @@ def test_everything_missing_is_named_with_one_command(
 
 
 def test_what_only_this_machine_needs_does_not_stop_the_demo() -> None:
-    lacking = [Check("cyclictest", "missing", "not found", "this machine", "apt-get install rt-tests", "rt-tests")]
+    lacking = [
+        DoctorCheck("cyclictest", "missing", "not found", "this machine", "apt-get install rt-tests", "rt-tests")
+    ]
     assert doctor.demo_can_run(lacking)
     assert doctor.install_command(lacking).endswith("apt-get install rt-tests")
-    assert not doctor.demo_can_run([*lacking, Check("QEMU", "missing", "none", "virtual board", demo=True)])
+    assert not doctor.demo_can_run([*lacking, DoctorCheck("QEMU", "missing", "none", "virtual board", demo=True)])
 
 
 def test_commands_can_be_pasted_from_a_narrow_terminal() -> None:
     packages = [f"a-package-{number}" for number in range(12)]
-    checks = [Check(name, "missing", "not found", "all", "apt-get install it", name) for name in packages]
+    checks = [DoctorCheck(name, "missing", "not found", "all", "apt-get install it", name) for name in packages]
     console = Console(width=80)
     with console.capture() as shown:
         console.print(doctor.render(checks))
@@ -301,5 +303,5 @@ def test_no_path_is_cut() -> None:
     path = "/usr/bin/" + "a-long-name-" * 20
     console = Console(width=60)
     with console.capture() as shown:
-        console.print(doctor.render([Check("what", "ok", path, "all")]), soft_wrap=True)
+        console.print(doctor.render([DoctorCheck("what", "ok", path, "all")]), soft_wrap=True)
     assert path in shown.get()

@@ -12,7 +12,7 @@ from rich.console import Console
 from rtqual.engine.analysis.figure.model import Figure, Group, Interval
 from rtqual.face.terminal.history import print_history
 from rtqual.protocols.record.schema import Timing
-from rtqual.stages.history import History, Series, Version, _over_boards, history
+from rtqual.stages.history import FigureHistory, History, Version, _over_boards, history
 from support.command import Fails, Run
 from support.gate_records import noisy, runs
 from support.made_campaign import campaign_of
@@ -63,7 +63,7 @@ def test_what_a_version_did_to_many_boards_is_one_line() -> None:
         return Figure(value, "ns", 1_000, 10, Interval(value - 90, value + 90, ""))
 
     rows = tuple(
-        Series(
+        FigureHistory(
             Group("cyclictest", "hackbench", f"pi-{board}", 1, "rt"),
             "p50",
             tuple(Version(f"v{version}", figure(version, board)) for version in range(8)),

@@ -12,8 +12,8 @@ from rtqual.engine.campaign import folder as kept
 from rtqual.engine.campaign.folder import Result
 from rtqual.face.commands.commands import application
 from rtqual.reports.page.document import Printed
-from rtqual.stages.seal import SEAL, seal, verify_report, verify_seal
-from rtqual.stages.select import report
+from rtqual.stages.selection import report
+from rtqual.stages.signature import SEAL, seal, verify_report, verify_seal
 from support.analysis_records import wakeups
 from support.command import mission_text
 from support.made_campaign import campaign_of

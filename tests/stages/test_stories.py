@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from rtqual.parts.studies.records import records
+from rtqual.parts.studies.study_records import records
 from rtqual.protocols.record.store import Store
 from support.command import Run
 from support.recorded import record

@@ -18,12 +18,12 @@ from rtqual.engine.campaign.run import Watcher
 from rtqual.engine.mission import load_mission
 from rtqual.engine.procedure import model
 from rtqual.engine.procedure.compliance import Compliance
-from rtqual.engine.procedure.played import PREFIX, log_of
+from rtqual.engine.procedure.played_log import PREFIX, log_of
 from rtqual.protocols.record.schema import Record, Series, Timing
 from rtqual.protocols.record.store import Store
 from rtqual.reports.verification import Verified, latencies
 from rtqual.stages import verify as stage
-from rtqual_docking import carried
+from rtqual_docking import camera_files
 from support.analysis_records import record
 from support.built import built
 from support.command import Run
@@ -245,8 +245,8 @@ def test_a_sabotaged_program_fails_by_the_right_procedure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, which: int
 ) -> None:
     name = f"ds325-flight-sabotage{which}"
-    program, real = built(TOP / "docking/flight/program", name) / name, carried.guest_file
-    monkeypatch.setattr(carried, "guest_file", lambda file: program if file == "ds325-flight" else real(file))
+    program, real = built(TOP / "docking/flight/program", name) / name, camera_files.guest_file
+    monkeypatch.setattr(camera_files, "guest_file", lambda file: program if file == "ds325-flight" else real(file))
     verified = _played(tmp_path, SABOTAGED[which])
     assert {run.procedure for run in verified.runs} == {SABOTAGED[which]}
     assert not verified.passed

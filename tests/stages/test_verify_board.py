@@ -10,7 +10,7 @@ import pytest
 
 from rtqual.engine.mission import load_mission
 from rtqual.engine.procedure.compliance import RunResult
-from rtqual.engine.procedure.load import load_procedures
+from rtqual.engine.procedure.procedure_files import load_procedures
 from rtqual.protocols.record.schema import Timing
 from rtqual.stages import verify as stage
 from support.command import Run

@@ -18,10 +18,10 @@ from rtqual.engine.campaign import folder as kept
 from rtqual.engine.campaign.lost import INTERRUPTED
 from rtqual.engine.procedure.compliance import Compliance, control
 from rtqual.engine.procedure.judging import Judgement
-from rtqual.engine.procedure.kept import Procedures
-from rtqual.engine.procedure.load import load_procedures
-from rtqual.engine.procedure.played import PREFIX
-from rtqual.face.terminal.verify import print_verified
+from rtqual.engine.procedure.kept_procedures import Procedures
+from rtqual.engine.procedure.played_log import PREFIX
+from rtqual.engine.procedure.procedure_files import load_procedures
+from rtqual.face.terminal.verify_lines import print_verified
 from rtqual.protocols.record.schema import Timing, digest
 from rtqual.reports.control import build
 from rtqual.reports.page.render import to_html, to_markdown

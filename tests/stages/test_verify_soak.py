@@ -11,7 +11,7 @@ from rtqual.engine.campaign.run import Watcher
 from rtqual.engine.mission import load_mission
 from rtqual.reports.verification import Verified
 from rtqual.stages import verify as stage
-from rtqual_docking import carried
+from rtqual_docking import camera_files
 from support.built import built
 from support.command import Run
 from support.ground_log import TOP
@@ -97,9 +97,9 @@ def test_a_program_that_leaks_is_found_and_the_real_one_is_not(tmp_path: Path, m
     assert of["memory"].slopes == (0.0, 0.0, 0.0) and of["deadline_misses"].slopes == (0.0, 0.0, 0.0)
     assert of["pose age"].why_none == "3 segments; an interval needs 10"
 
-    program, real = built(TOP / "docking/flight/program", "ds325-flight-sabotage6"), carried.guest_file
+    program, real = built(TOP / "docking/flight/program", "ds325-flight-sabotage6"), camera_files.guest_file
     leaking = program / "ds325-flight-sabotage6"
-    monkeypatch.setattr(carried, "guest_file", lambda file: leaking if file == "ds325-flight" else real(file))
+    monkeypatch.setattr(camera_files, "guest_file", lambda file: leaking if file == "ds325-flight" else real(file))
     leaks, _ = soaked("leaking", 3)
     assert [run.passed for run in leaks.runs] == [False] * 3
     assert all("memory_kib" in run.why for run in leaks.runs)

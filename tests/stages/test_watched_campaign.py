@@ -10,7 +10,7 @@ import pytest
 from rtqual.base.errors import BadInput
 from rtqual.engine.campaign.folder import RECORDS, alone
 from rtqual.engine.campaign.lost import begun
-from rtqual.protocols.record.schema import Kind, Record, Series
+from rtqual.protocols.record.schema import Record, Series, SeriesKind
 from rtqual.protocols.record.store import Store
 from rtqual.stages.watch import Watched, largest_of
 from support.analysis_records import record
@@ -52,7 +52,7 @@ def test_a_second_run_that_tests_whether_the_first_repeats_is_no_run_more(campai
 
 def test_a_sample_beyond_the_histogram_is_at_least_its_end() -> None:
     more = {"name": "latency", "overflow": 1, "overflow_from": 1_000_000}
-    largest = largest_of(record(Series.counted({5_000: 1}, Kind.HISTOGRAM, **more)))
+    largest = largest_of(record(Series.counted({5_000: 1}, SeriesKind.HISTOGRAM, **more)))
     assert largest is not None
     assert (largest.value, largest.beyond) == (1_000_000, True)
 

@@ -12,8 +12,8 @@ from rtqual.engine.boards.machine import PC
 from rtqual.engine.boards.virtual import VirtualBoard
 from rtqual.engine.candidates.ready import image_of, make_ready
 from rtqual.engine.initramfs.contents import TOOL_PACKAGES, guest_file
-from rtqual.protocols.board import Command, Job, Machine, Outcome
-from rtqual_docking.carried import camera_modules
+from rtqual.protocols.board import Command, Job, JobOutcome, Machine
+from rtqual_docking.camera_files import camera_modules
 
 UVC = ("uvcvideo", "vhci-hcd")
 # `plug` returns when the video node is there, `unplug` when all is gone and reported.
@@ -40,7 +40,7 @@ def camera_guest(
     options: str = "--priority 60",
     machine: Machine = Machine(),  # noqa: B008 - frozen
     cpu: str = PC.cpu,
-) -> Callable[..., Outcome]:
+) -> Callable[..., JobOutcome]:
     """Runs shell scripts there, after `common`; fails where the kernel complained.
 
     `extra`: path in the guest -> file. The camera's own driver lies in /lib/rtqual; `modules` are loaded by the board.
@@ -52,7 +52,7 @@ def camera_guest(
     kernel = make_ready("debian-rt", package, boot=(), tools=tools, architecture=AMD64, extra=programs)
     board = VirtualBoard(kernel, machine, folder, emulator=replace(PC, cpu=cpu))
 
-    def run(script: str, *, modules: tuple[str, ...] = UVC, collect: tuple[str, ...] = ()) -> Outcome:
+    def run(script: str, *, modules: tuple[str, ...] = UVC, collect: tuple[str, ...] = ()) -> JobOutcome:
         shell = _PLUG.format(options=options) + common + script + _HEALTH
         job = Job(measure=Command(("sh", "-c", shell)), modules=modules, collect=collect)
         outcome = board.run(job, seed=1, timeout_s=600)

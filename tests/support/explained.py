@@ -3,13 +3,13 @@
 
 from collections.abc import Iterable
 
-from rtqual.parts.explain.kept import Run, Whys
 from rtqual.parts.explain.matching import Sample
-from rtqual.parts.explain.timeline import Kind, Stretch, Timeline
+from rtqual.parts.explain.timeline import Stretch, TimeKind, Timeline
+from rtqual.parts.explain.whys import ExplainedRun, Whys
 from rtqual.protocols.record.schema import Manifest
 
 
-def line(number: int, *parts: tuple[Kind, int, str], thread: str = "hackbench") -> Timeline:
+def line(number: int, *parts: tuple[TimeKind, int, str], thread: str = "hackbench") -> Timeline:
     """A sample of parts that each take so many ns in a function."""
     told: list[Stretch] = []
     at_ns = 0
@@ -30,7 +30,9 @@ def explained(records: Iterable[Manifest], hostile: str = "") -> Whys:
         if (inputs.instrument, inputs.load, inputs.board, inputs.seed) != ("cyclictest", "hackbench", "virtual", 1):
             continue
         off_ns = 300_000 if inputs.candidate.startswith("stock") else 2_000
-        base = ((Kind.INTERRUPT, 3_000, "hrtimer_interrupt"), (Kind.SCHEDULING, 4_000, "__schedule"))
-        late = (line(number, (Kind.IRQS_OFF, off_ns // number, function), *base, thread=thread) for number in (1, 2))
-        runs.append(Run(record=record.hash, worst=1, above_ns=1_000, timelines=tuple(late)))
+        base = ((TimeKind.INTERRUPT, 3_000, "hrtimer_interrupt"), (TimeKind.SCHEDULING, 4_000, "__schedule"))
+        late = (
+            line(number, (TimeKind.IRQS_OFF, off_ns // number, function), *base, thread=thread) for number in (1, 2)
+        )
+        runs.append(ExplainedRun(record=record.hash, worst=1, above_ns=1_000, timelines=tuple(late)))
     return Whys(runs=tuple(runs))

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from rtqual.base.apt import fetch
 from rtqual.engine.boards.remote.settings import Settings
-from rtqual.parts.images.board import for_board
-from rtqual.parts.images.system import Request, build
+from rtqual.parts.images.assembly import Request, build
+from rtqual.parts.images.known_good import for_board
 
 
 def flashed(settings: Settings, kernel: str, *parameters: str) -> Callable[[Path], str]:

@@ -6,12 +6,12 @@ from importlib.resources import files
 
 import numpy as np
 
-from rtqual.engine.boards.rtos import RtosBoard
-from rtqual.engine.instruments.probe.output import ProbeOutput
-from rtqual.protocols.board import Command, Job, Outcome
+from rtqual.engine.boards.rtos_board import RtosBoard
+from rtqual.engine.instruments.probe.probe_output import ProbeOutput
+from rtqual.protocols.board import Command, Job, JobOutcome
 
 
-def outcome_of(board: RtosBoard, *words: str, timeout_s: float = 60.0) -> Outcome:
+def outcome_of(board: RtosBoard, *words: str, timeout_s: float = 60.0) -> JobOutcome:
     return board.run(Job(Command(("rtqual-probe", *words)), collect=("it",)), seed=1, timeout_s=timeout_s)
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from rtqual.engine.dictionary.definition import Definition, parse
 from rtqual.engine.dictionary.octets import sealed, time_octets
 from rtqual.engine.procedure.judging import Judgement
-from rtqual.engine.procedure.load import load_procedure
 from rtqual.engine.procedure.model import Procedure
-from rtqual.engine.procedure.own import judge
+from rtqual.engine.procedure.own_program import judge
+from rtqual.engine.procedure.procedure_files import load_procedure
 from rtqual.engine.procedure.script import compiled
 
 TOP = Path(__file__).parents[2]

@@ -5,14 +5,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rtqual.engine.dialogue.judge import judge
+from rtqual.engine.dialogue.dialogue_files import load_procedure
+from rtqual.engine.dialogue.dialogue_script import compiled
+from rtqual.engine.dialogue.hearing import judge
 from rtqual.engine.dialogue.language import Language, language_of
-from rtqual.engine.dialogue.load import load_procedure
-from rtqual.engine.dialogue.model import Procedure
-from rtqual.engine.dialogue.script import compiled
+from rtqual.engine.dialogue.model import Dialogue
 from rtqual.engine.dictionary.octets import crc16
 from rtqual.engine.mission import load_mission
-from rtqual.engine.mission.verify import Verify
+from rtqual.engine.mission.verify_table import Verify
 from rtqual.engine.procedure.judging import Judgement
 
 HEATER = Path(__file__).parents[2] / "examples/heater"
@@ -33,7 +33,7 @@ def language(verify: Verify | None = None) -> Language:
     return language_of(verify or verify_of(), HEATER)
 
 
-def procedure(folder: Path, steps: str, of: Language | None = None, head: str = 'ends = "1 s"') -> Procedure:
+def procedure(folder: Path, steps: str, of: Language | None = None, head: str = 'ends = "1 s"') -> Dialogue:
     """A procedure of these steps."""
     path = folder / "made.toml"
     path.write_text(f'title = "Made"\nverifies = ["TC-010"]\n{head}\n{steps}')
@@ -44,7 +44,7 @@ def procedure(folder: Path, steps: str, of: Language | None = None, head: str = 
 class Answered:
     """A log of a procedure in which each telecommand is answered, as it should be or otherwise."""
 
-    procedure: Procedure
+    procedure: Dialogue
     language: Language
     count: int = 0
     lines: list[tuple[int, str]] = field(default_factory=list)
@@ -86,7 +86,7 @@ class Answered:
 
 
 def judged(
-    made: Procedure,
+    made: Dialogue,
     first: Callable[[Answered, bytes], Packets] | None = None,
     of: Language | None = None,
     ended: str = "",

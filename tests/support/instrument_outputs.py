@@ -5,14 +5,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rtqual.protocols.board import Outcome
-from rtqual.protocols.instrument.registry import all_instruments
+from rtqual.protocols.board import JobOutcome
+from rtqual.protocols.instrument.all_instruments import all_instruments
 from rtqual.protocols.record.schema import Measurement
 
 DATA = Path(__file__).parents[1] / "data"
 FIFO_80 = {"tid": 108, "name": "cyclictest", "policy": "fifo", "priority": 80, "affinity": "0"}
 MAIN = {"tid": 106, "name": "cyclictest", "policy": "fifo", "priority": 1, "affinity": "0"}
-NOTHING = Outcome(
+NOTHING = JobOutcome(
     exit_code=0,
     stdout="",
     stderr="",
@@ -68,7 +68,7 @@ SYSBENCH_NAMES = [name for name in CAPTURED if name.startswith("sysbench")]
 GRAVITY = {"latency": "gravity: irq=0 kernel=0 user=0\n", "latmus": "0i 0k 0u\n"}
 
 
-def outcome_of(name: str, text: str) -> Outcome:
+def outcome_of(name: str, text: str) -> JobOutcome:
     if gravity := GRAVITY.get(name.partition("-")[0]):
         return replace(NOTHING, files={"gravity.txt": gravity, "latmus.txt": text}, stdout=text)
     if name.startswith("docking"):
@@ -80,7 +80,7 @@ def captured_text(name: str) -> str:
     return (DATA / CAPTURED[name][0]).read_text()
 
 
-def read(name: str, outcome: Outcome, *, cpus: int = 1, **changes: Any) -> Measurement:
+def read(name: str, outcome: JobOutcome, *, cpus: int = 1, **changes: Any) -> Measurement:
     instrument = all_instruments()[name]
     return instrument.read(instrument.parameters(**{**CAPTURED[name][1], **changes}), outcome, cpus=cpus)
 

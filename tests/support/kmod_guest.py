@@ -13,8 +13,8 @@ from rtqual.engine.boards.virtual import VirtualBoard
 from rtqual.engine.candidates.module import build_modules
 from rtqual.engine.candidates.ready import image_of, make_ready
 from rtqual.engine.initramfs.contents import TOOL_PACKAGES
-from rtqual.protocols.board import Command, Job, Machine, Outcome
-from rtqual_docking.carried import MODULES, camera_sources
+from rtqual.protocols.board import Command, Job, JobOutcome, Machine
+from rtqual_docking.camera_files import MODULES, camera_sources
 
 ROOT = Path(__file__).parents[2]
 KMOD = ROOT / "docking/camera/driver"
@@ -31,7 +31,7 @@ checked() {{ ds325-stream --method=ring --check=ring --timeout-ms=5000 --output=
 """
 HEALTH = "\ndmesg | grep -E 'BUG|WARNING|Oops|Call Trace|blocked for|UBSAN|refcount' | sed 's/^/kernel /'\n"
 
-Guest = Callable[..., Outcome]
+Guest = Callable[..., JobOutcome]
 
 
 def strict() -> dict[str, bytes]:
@@ -71,7 +71,7 @@ def boot(
     emulator = replace(emulator, cpu=cpu or emulator.cpu)
     board = VirtualBoard(ready, Machine(cpus), folder / f"{package}{cpu.partition(',')[0]}{cpus}", emulator=emulator)
 
-    def run(script: str, *, modules: tuple[str, ...] = ("vhci-hcd",), fifo: int = 0) -> Outcome:
+    def run(script: str, *, modules: tuple[str, ...] = ("vhci-hcd",), fifo: int = 0) -> JobOutcome:
         job = Job(measure=Command(("sh", "-c", COMMON + script + HEALTH), fifo=fifo), modules=modules)
         outcome = board.run(job, seed=1, timeout_s=600)
         assert outcome.exit_code == 0, outcome.stderr

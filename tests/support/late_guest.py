@@ -13,7 +13,7 @@ from rtqual.engine.initramfs.contents import guest_tools
 from rtqual.engine.instruments.cyclictest.measure import CYCLICTEST, CyclictestParameters
 from rtqual.protocols.board import Board, Command, Job, Machine
 from rtqual.protocols.instrument import Instrument, Parameters
-from rtqual.protocols.load.registry import all_loads
+from rtqual.protocols.load.all_loads import all_loads
 from rtqual.protocols.record.schema import Inputs, Provenance, Timing
 from rtqual.protocols.record.store import Store, make
 

@@ -3,8 +3,8 @@
 
 from pathlib import Path
 
-from rtqual.engine.kernel.lint.judge import Finding, State, lint, rules
-from rtqual.engine.kernel.lint.system import System
+from rtqual.engine.kernel.lint.judged_system import System
+from rtqual.engine.kernel.lint.lint_rules import Finding, State, lint, rules
 
 DOCKING = str(Path(__file__).parents[2] / "docking/missions/docking.toml")
 BY_ID = {rule.id: rule for rule in rules()}

@@ -12,7 +12,7 @@ import numpy as np
 
 from rtqual.engine.analysis.verdict.model import Ground, Outcome
 from rtqual.engine.campaign import digest
-from rtqual.engine.campaign.digest import Body, Judged, OfGroup, Row, Standing, Verdict
+from rtqual.engine.campaign.digest import Body, GroupDigest, JudgedRequirement, Row, StandingDigest, VerdictDigest
 from rtqual.engine.campaign.manifest import NAME, CampaignFile
 from rtqual.protocols.record.schema import Timing
 from support.command import mission_text
@@ -70,7 +70,7 @@ def campaign(
             why = place["samples give a maximum no upper end"] if name == "max" else -1
             figures.append((place[name], place["ns"], value, 10_000, 10, *ends, why, 4 if name == "max" else 0))
         groups.append(
-            OfGroup.model_construct(
+            GroupDigest.model_construct(
                 instrument="cyclictest", load="hackbench", board=board, cpus=1, candidate=candidate, names=[],
                 kernels=[kernel or f"6.{version}.0-rt1 #1 SMP PREEMPT_RT"], machine=len(texts), timing=Timing.REAL,
                 runs=10, planned=10, samples=10_000, drawn=f"{board} {version} {p99}", began=f"{began}T06:00:00+00:00",
@@ -80,13 +80,13 @@ def campaign(
         )  # fmt: skip
         worst = figures[2][2]
         outcome = Outcome.MET if worst <= LIMIT_NS else Outcome.NOT_MET
-        gate = Judged(
+        gate = JudgedRequirement(
             requirement="wake-up under load", outcome=outcome, value=worst, unit="ns",
             reason=f"{worst / 1000:.4g} us of 100 us",
         )  # fmt: skip
-        standing = Standing(candidate=candidate, may_fly=outcome, seen=outcome, rank=1, score=None, gates=[gate])
+        standing = StandingDigest(candidate=candidate, may_fly=outcome, seen=outcome, rank=1, score=None, gates=[gate])
         verdicts.append(
-            Verdict(board=board, ground=Ground.FLIGHT, headline=f"{candidate}: {outcome}", standings=[standing])
+            VerdictDigest(board=board, ground=Ground.FLIGHT, headline=f"{candidate}: {outcome}", standings=[standing])
         )
     body = Body.model_construct(mission="lab", scale="demo", texts=[*texts, facts], groups=groups, verdicts=verdicts)
     return _kept(folder, body, f"{folder.name} {version}")

@@ -24,8 +24,8 @@ from rtqual.engine.analysis.figure.summary import groups, measure
 from rtqual.engine.campaign import folder as kept
 from rtqual.engine.campaign.folder import Result
 from rtqual.engine.campaign.foresee import foresee
-from rtqual.engine.kernel.lint.judge import lint
-from rtqual.engine.kernel.lint.system import from_config, read_config
+from rtqual.engine.kernel.lint.judged_system import from_config, read_config
+from rtqual.engine.kernel.lint.lint_rules import lint
 from rtqual.engine.mission import load_mission
 from rtqual.face.terminal.record import show_record
 from rtqual.parts.tailor.configure.tree import open_tree
@@ -36,7 +36,7 @@ from rtqual.reports.machine.bencher import to_bencher
 from rtqual.reports.machine.github import to_github
 from rtqual.reports.machine.junit import to_junit
 from rtqual.reports.machine.prometheus import to_prometheus
-from rtqual.stages.select import evidence_of
+from rtqual.stages.selection import evidence_of
 from rtqual_docking.approach import APPROACH, HEIGHT, WIDTH, Approach, Sight
 from support.analysis_records import wakeups
 from support.command import mission_text
@@ -249,7 +249,7 @@ def configs(folder: Path) -> Try:
 
 
 def _longer() -> str:
-    from rtqual.engine.kernel.lint.judge import rules
+    from rtqual.engine.kernel.lint.lint_rules import rules
 
     symbols = sorted({symbol for rule in rules() for check in rule.check for symbol in check.symbol or ()})
     return "".join(f"CONFIG_{symbol}=y\n" for symbol in symbols)

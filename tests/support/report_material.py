@@ -12,7 +12,7 @@ from rtqual.engine.analysis.figure.model import Distribution, Figure, Group, Int
 from rtqual.engine.analysis.model import Evidence
 from rtqual.engine.analysis.verdict.model import Gate, Ground, Outcome, Score, Standing, Verdict
 from rtqual.engine.mission import Mission
-from rtqual.protocols.record.schema import Inputs, Kind, Manifest, Provenance, Timing, digest
+from rtqual.protocols.record.schema import Inputs, Manifest, Provenance, SeriesKind, Timing, digest
 from rtqual.reports.page.document import Block, Table
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -78,7 +78,7 @@ def summary(group: Group, timing: Timing, *, load_factor: float = 1.0, n: int = 
         per_cpu = {cpu: {k: figures[k] for k in ("min", "avg", "max")} for cpu in range(group.cpus)}
     return Summary(
         group, timing, 10, n, figures,
-        Distribution(values, counts, "ns", Kind.HISTOGRAM, overflow, 1_000_000 if overflow else None), per_cpu,
+        Distribution(values, counts, "ns", SeriesKind.HISTOGRAM, overflow, 1_000_000 if overflow else None), per_cpu,
     )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from rtqual.engine.candidates.module import build_modules
 from rtqual.engine.candidates.ready import image_of, make_ready
 from rtqual.engine.initramfs.contents import guest_file, guest_tools
 from rtqual.engine.instruments.cyclictest.measure import CYCLICTEST, CyclictestParameters
-from rtqual.protocols.board import Command, Machine, Outcome, rest
+from rtqual.protocols.board import Command, JobOutcome, Machine, rest
 from rtqual.protocols.record.schema import LATER_S, RESET
 from support.analysis_records import record
 
@@ -92,7 +92,7 @@ def test_a_record_has_a_problem_unless_its_system_was_at_rest(told: dict[str, st
     assert all(("HW_RANDOM" in problem) == ("random generator" in problem) for problem in problems)
 
 
-def restless(folder: Path, package: str, cpus: int, busy_s: int) -> Callable[[int], Outcome]:
+def restless(folder: Path, package: str, cpus: int, busy_s: int) -> Callable[[int], JobOutcome]:
     """Runs by their seeds beside the thread of restless_module.c, begun by the guest's first process."""
     fetched = fetch(package, kernel=True)
     source = (Path(__file__).parents[1] / "support/restless_module.c").read_bytes()

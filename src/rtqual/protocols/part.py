@@ -52,7 +52,7 @@ class Keyed(Row):
 
 
 @dataclass(frozen=True)
-class Table(Keyed):
+class MissionTables(Keyed):
     """Tables of a mission, [[key]] each: `where` is their model (engine/mission/table.py), each with a `name`."""
 
     summary: str
@@ -94,7 +94,7 @@ class Part:
     printed: tuple[Row, ...] = ()  # candidates that nothing runs: engine/candidates/printed.py
     roots: tuple[Keyed, ...] = ()  # by a candidate's root: what puts its kernel under one
     ways: tuple[Keyed, ...] = ()  # by how a board is reached without a network: what opens it
-    tables: tuple[Table, ...] = ()
+    tables: tuple[MissionTables, ...] = ()
     judgements: tuple[Row, ...] = ()  # beside verdicts: functions of mission and summaries, which return Goals
     verified: tuple[Keyed, ...] = ()  # by the program that [verify] plays procedures to: what makes instruments of them
     dictionaries: tuple[Keyed, ...] = ()  # by a format: files, names and a root to protocols/dictionary.py: Dictionary
@@ -156,9 +156,9 @@ def rows(kind: str) -> list[tuple[Part, Row]]:
     return sorted(each, key=lambda pair: (pair[1].order, pair[0].name))
 
 
-def tables() -> list[Table]:
+def tables() -> list[MissionTables]:
     """Return the rows of tables that missions may have."""
-    return [row for _, row in rows("tables") if isinstance(row, Table)]
+    return [row for _, row in rows("tables") if isinstance(row, MissionTables)]
 
 
 def load(where: str) -> Any:

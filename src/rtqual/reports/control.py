@@ -15,19 +15,17 @@ import numpy as np
 from rtqual.base.errors import BadInput
 from rtqual.base.words import count, listed, under
 from rtqual.engine.analysis.figure.model import Distribution
-from rtqual.engine.dialogue.figures import ACCEPTED, COMPLETED
-from rtqual.engine.mission.verify import Camera
+from rtqual.engine.dialogue.answer_times import ACCEPTED, COMPLETED
+from rtqual.engine.mission.verify_table import Camera
 from rtqual.engine.procedure.compliance import Compliance, ControlRow, RunResult
-from rtqual.protocols.record.schema import Kind, Timing
+from rtqual.protocols.record.schema import SeriesKind, Timing
 from rtqual.reports.draw.canvas import Palette
 from rtqual.reports.draw.plots import Bar, Limit, Panel, bars, ccdf
 from rtqual.reports.formats import FORMATS, PAGES
 from rtqual.reports.page.document import (  # fmt: skip
     AS_USUAL,
     Block,
-    Cell,
     Column,
-    Command,
     Commands,
     Document,
     Note,
@@ -36,6 +34,8 @@ from rtqual.reports.page.document import (  # fmt: skip
     Plot,
     Plots,
     Printed,
+    ShownCommand,
+    TableCell,
     VerdictBox,
     bullets,
     numbers,
@@ -170,7 +170,9 @@ def _notes(mark: str) -> tuple[Note, ...]:
 
 
 def _answer(verified: Verified, numbering: Numbering) -> VerdictBox:
-    rows = [(Cell(row.requirement.id), Cell(prose(row.requirement.text)), _said(row)) for row in verified.rows]
+    rows = [
+        (TableCell(row.requirement.id), TableCell(prose(row.requirement.text)), _said(row)) for row in verified.rows
+    ]
     columns = [Column("Requirement", False, name=True), *texts("What is asked", "Compliance")]
     blocks: list[Block] = [numbering.table("What is asked and what was shown", columns, rows)]
     if any(run.timing is not Timing.REAL for run in verified.runs):
@@ -185,9 +187,9 @@ def _answer(verified: Verified, numbering: Numbering) -> VerdictBox:
     return VerdictBox("Compliance", met, headline(verified), tuple(blocks))
 
 
-def _said(row: ControlRow, why: str = "") -> Cell:
+def _said(row: ControlRow, why: str = "") -> TableCell:
     sign, tone = _SIGNS[row.compliance]
-    return Cell(f"{sign} {row.compliance}", prose(why), tone=tone)
+    return TableCell(f"{sign} {row.compliance}", prose(why), tone=tone)
 
 
 def _control(verified: Verified, numbering: Numbering) -> Iterator[Block]:
@@ -197,12 +199,12 @@ def _control(verified: Verified, numbering: Numbering) -> Iterator[Block]:
         evidence = dict.fromkeys(run.record[:12] for run in row.runs)
         rows.append(
             (
-                Cell(system_requirement.id, prose(system_requirement.text)),
-                Cell(str(system_requirement.method), f"{system_requirement.level}, {system_requirement.stage}"),
-                Cell(clean(", ".join(row.procedures)) or "none"),
-                Cell(", ".join(evidence) or "none"),
+                TableCell(system_requirement.id, prose(system_requirement.text)),
+                TableCell(str(system_requirement.method), f"{system_requirement.level}, {system_requirement.stage}"),
+                TableCell(clean(", ".join(row.procedures)) or "none"),
+                TableCell(", ".join(evidence) or "none"),
                 _said(row, row.why),
-                Cell(row.closed),
+                TableCell(row.closed),
             )
         )
     titles = ("Requirement", "Method", "Procedures", "Evidence", "Compliance", "Close-out")
@@ -222,14 +224,22 @@ def _procedures(verified: Verified, numbering: Numbering) -> Iterator[Block]:
         if run.repeat and before and (before.record, before.passed) == (run.record, run.passed):
             continue
         sign, tone = _RESULTS[run.result]
-        result = Cell(f"{sign} {run.result}", prose(run.why), tone=tone)
+        result = TableCell(f"{sign} {run.result}", prose(run.why), tone=tone)
         shown = "again" if run.repeat else prose(verified.titles.get(run.procedure, ""))
         times = sum((other.procedure, other.record) == (run.procedure, run.record) for other in verified.runs)
-        record = Cell(run.record[:12], f"{count(times, 'run')}, equal" if times > 1 else "")
-        rows.append((Cell(clean(run.procedure)), Cell(shown), result, record, Cell(str(run.timing))))
+        record = TableCell(run.record[:12], f"{count(times, 'run')}, equal" if times > 1 else "")
+        rows.append((TableCell(clean(run.procedure)), TableCell(shown), result, record, TableCell(str(run.timing))))
     for name, why in verified.failures.items():
         shown = prose(verified.titles.get(name, ""))
-        rows.append((Cell(clean(name)), Cell(shown), Cell("? no record", prose(why), tone="open"), Cell(""), Cell("")))
+        rows.append(
+            (
+                TableCell(clean(name)),
+                TableCell(shown),
+                TableCell("? no record", prose(why), tone="open"),
+                TableCell(""),
+                TableCell(""),
+            )
+        )
     yield numbering.table("What was played", texts("Procedure", "What it shows", "Result", "Record", "Clock"), rows)
     yield from bullets("Runs that left no record", verified.again, "open")
     played = {run.procedure for run in verified.runs} | set(verified.failures)
@@ -241,9 +251,9 @@ def _procedures(verified: Verified, numbering: Numbering) -> Iterator[Block]:
 def _faults(verified: Verified, numbering: Numbering, mark: str) -> Iterator[Block]:
     rows = [
         (
-            Cell(clean(run.procedure)),
-            Cell(prose(check.action)),
-            Cell(prose(check.what)),
+            TableCell(clean(run.procedure)),
+            TableCell(prose(check.action)),
+            TableCell(prose(check.what)),
             _time(check.after_ns, TIMING_MARK[run.timing]),
         )
         for run, _ in verified.first
@@ -255,8 +265,8 @@ def _faults(verified: Verified, numbering: Numbering, mark: str) -> Iterator[Blo
         yield numbering.table("What followed each fault, and when", columns, rows, _notes(mark))
 
 
-def _time(value_ns: float, mark: str) -> Cell:
-    return Cell(quantity(value_ns, "ns"), marks=mark)
+def _time(value_ns: float, mark: str) -> TableCell:
+    return TableCell(quantity(value_ns, "ns"), marks=mark)
 
 
 def _latencies(verified: Verified, numbering: Numbering, mark: str) -> Iterator[Block]:
@@ -271,13 +281,13 @@ def _latencies(verified: Verified, numbering: Numbering, mark: str) -> Iterator[
     yield numbering.table("Latencies, all procedures together", columns, rows, (*_notes(mark), note))
 
 
-def _latency_row(latency: LatencyOver, mark: str) -> list[Cell]:
-    cells = [Cell(clean(latency.name), marks=mark), Cell(number(latency.samples))]
+def _latency_row(latency: LatencyOver, mark: str) -> list[TableCell]:
+    cells = [TableCell(clean(latency.name), marks=mark), TableCell(number(latency.samples))]
     for known in latency.ends.values():
         value, low, high = known or (None, None, None)
         between = "" if low is None or high is None else f"{quantity(low, 'ns')} to {quantity(high, 'ns')}"
-        cells.append(Cell("-" if value is None else quantity(value, "ns"), between))
-    return [*cells, Cell(quantity(latency.most, "ns"))]
+        cells.append(TableCell("-" if value is None else quantity(value, "ns"), between))
+    return [*cells, TableCell(quantity(latency.most, "ns"))]
 
 
 def _plots(verified: Verified, found: Collection[LatencyOver], numbering: Numbering, mark: str) -> Iterator[Plot]:
@@ -312,7 +322,7 @@ def _bars(latency: LatencyOver) -> Iterator[Bar]:
 
 def _distribution(values: list[int]) -> Distribution:
     every, counts = np.unique(np.asarray(values, np.int64), return_counts=True)
-    return Distribution(every, counts.astype(np.int64), "ns", Kind.RAW)
+    return Distribution(every, counts.astype(np.int64), "ns", SeriesKind.RAW)
 
 
 def _limits(verified: Verified) -> tuple[Limit, ...]:
@@ -328,8 +338,8 @@ def _beside(verified: Verified, numbering: Numbering, mark: str) -> Iterator[Blo
     if names:
         rows = [
             (
-                Cell(clean(run.procedure), marks=TIMING_MARK[run.timing]),
-                *(_scalar(scalars[n].value, scalars[n].unit) if n in scalars else Cell("-") for n in names),
+                TableCell(clean(run.procedure), marks=TIMING_MARK[run.timing]),
+                *(_scalar(scalars[n].value, scalars[n].unit) if n in scalars else TableCell("-") for n in names),
             )
             for run, scalars in first
         ]
@@ -344,11 +354,11 @@ def _trends(verified: Verified, numbering: Numbering, mark: str) -> Iterator[Blo
         return
     rows = [
         (
-            Cell(readable(trend.name), marks=mark),
-            Cell(trend.hourly(trend.per_hour)),
-            Cell(" to ".join(map(trend.hourly, trend.interval or ())) or "none", trend.why_none),
-            Cell(number(len(trend.slopes))),
-            Cell(trend.said),
+            TableCell(readable(trend.name), marks=mark),
+            TableCell(trend.hourly(trend.per_hour)),
+            TableCell(" to ".join(map(trend.hourly, trend.interval or ())) or "none", trend.why_none),
+            TableCell(number(len(trend.slopes))),
+            TableCell(trend.said),
         )
         for trend in verified.trends
     ]
@@ -358,13 +368,13 @@ def _trends(verified: Verified, numbering: Numbering, mark: str) -> Iterator[Blo
     yield Paragraph("Each segment starts the program anew: what takes longer than a segment to grow is not seen.")
 
 
-def _scalar(value: float, unit: str) -> Cell:
-    return Cell(number(value) if unit == "1" else quantity(value, unit))
+def _scalar(value: float, unit: str) -> TableCell:
+    return TableCell(number(value) if unit == "1" else quantity(value, unit))
 
 
 def _commands(verified: Verified) -> Iterator[Block]:
     commands = tuple(
-        Command(
+        ShownCommand(
             clean(run.procedure),
             clean(shlex.join(record.manifest.provenance.command)),
             f"seed {run.seed}; record {run.record[:16]}; {run.timing} {TIMING_MARK[run.timing]}".strip(),

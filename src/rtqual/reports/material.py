@@ -13,11 +13,11 @@ from rtqual.engine.analysis.verdict.model import Verdict
 from rtqual.engine.campaign.annex import Annexes
 from rtqual.engine.mission import PUBLISHED, Mission
 from rtqual.protocols.board.registry import order as board_order
-from rtqual.protocols.instrument.registry import all_instruments
-from rtqual.protocols.load.registry import all_loads
+from rtqual.protocols.instrument.all_instruments import all_instruments
+from rtqual.protocols.load.all_loads import all_loads
 from rtqual.protocols.record.schema import Manifest, Timing
 from rtqual.reports.draw.canvas import Palette
-from rtqual.reports.page.document import Cell, Column, Note, Notes, Numbering
+from rtqual.reports.page.document import Column, Note, Notes, Numbering, TableCell
 from rtqual.reports.page.text import (
     TIMING_MARK,
     TIMING_NOTE,
@@ -179,13 +179,13 @@ def _cell_name(cell: Group | str) -> str:
 
 def figure_cell(
     figure: Figure | None, notes: Notes, *, of: Summary | None = None, timing: str = "", counted: bool = True
-) -> Cell:
+) -> TableCell:
     """A figure with its interval below, or a footnote on why there is none or where it comes from.
 
     `of` is the summary whose counts of samples and runs the table already states; others are written out.
     """
     if figure is None:
-        return Cell("-")
+        return TableCell("-")
     detail = figure_interval(figure)
     remarks = [figure.why_no_interval]
     if figure.interval and figure.interval.method != notes.method:
@@ -199,7 +199,7 @@ def figure_cell(
         rests_on = f"n = {number(figure.n)}, {count(figure.runs, 'run')}"
         detail = f"{detail}; {rests_on}" if detail else rests_on
     marks = timing + ",".join(mark for mark in (notes.mark(remark) for remark in remarks) if mark)
-    return Cell(figure_value(figure), detail, marks)
+    return TableCell(figure_value(figure), detail, marks)
 
 
 def notes_for(figures: Iterable[Figure | None]) -> Notes:

@@ -16,11 +16,11 @@ from rtqual.base.units import quantity
 from rtqual.base.words import count
 from rtqual.engine.analysis.figure.asked import RUNS_FOR_INTERVAL
 from rtqual.engine.analysis.figure.intervals import mean_interval
-from rtqual.engine.dialogue.figures import ACCEPTED
+from rtqual.engine.dialogue.answer_times import ACCEPTED
 from rtqual.engine.dictionary.definition import Definition
-from rtqual.engine.procedure.figures import POSE_AGE, figures
+from rtqual.engine.procedure.log_figures import POSE_AGE, figures
 from rtqual.engine.procedure.model import Procedure
-from rtqual.engine.procedure.played import log_of
+from rtqual.engine.procedure.played_log import log_of
 from rtqual.protocols.record.schema import Record
 
 # What is looked at: figure -> unit of what it grows by in an hour.

@@ -18,10 +18,10 @@ from rtqual.engine.analysis.figure.model import Figure, Interval
 from rtqual.engine.analysis.figure.pool import pool_runs
 from rtqual.engine.campaign.lost import Lost
 from rtqual.engine.mission import Mission
-from rtqual.engine.mission.verify import Camera
+from rtqual.engine.mission.verify_table import Camera
 from rtqual.engine.procedure.compliance import Compliance, ControlRow, PlayedRun, RunResult
-from rtqual.engine.procedure.described import Described, Timed
-from rtqual.engine.procedure.played import LOG_SERIES, PREFIX
+from rtqual.engine.procedure.described import Described, TimedStep
+from rtqual.engine.procedure.played_log import LOG_SERIES, PREFIX
 from rtqual.protocols.record.schema import Record, Series
 from rtqual.reports.machine.junit import Case, Suite, as_xml
 from rtqual.reports.trends import Trend
@@ -39,7 +39,7 @@ class Verified:
     candidate: str
     camera: Camera
     load: str
-    procedures: tuple[Described[Timed], ...]  # all there are
+    procedures: tuple[Described[TimedStep], ...]  # all there are
     runs: tuple[PlayedRun, ...]
     records: tuple[Record, ...]
     rows: tuple[ControlRow, ...]

@@ -10,13 +10,12 @@ from rtqual import __version__
 from rtqual.base.words import listed
 from rtqual.engine.mission import PUBLISHED
 from rtqual.engine.mission.model import Paper
-from rtqual.protocols.part import Chapter as ChapterRow
-from rtqual.protocols.part import load, rows
+from rtqual.protocols.part import Chapter, load, rows
 from rtqual.reports.chapter.decision import decision
 from rtqual.reports.draw.canvas import standalone
 from rtqual.reports.formats import PAGES
 from rtqual.reports.material import Material
-from rtqual.reports.page.document import PLOT_FOLDER, Block, Chapter, Document, Heading, Printed
+from rtqual.reports.page.document import PLOT_FOLDER, Block, Document, Heading, Printed, ReportChapter
 from rtqual.reports.page.render import to_html, to_markdown, to_pdf
 from rtqual.reports.page.text import clean, distinct, duration, prose
 
@@ -55,7 +54,7 @@ def build(material: Material) -> Document:
 
 def _brought(material: Material) -> Iterator[tuple[str, str, Iterable[Block]]]:
     for _, row in rows("chapters"):
-        assert isinstance(row, ChapterRow), "as the field of Part says"  # noqa: S101
+        assert isinstance(row, Chapter), "as the field of Part says"  # noqa: S101
         yield row.number, row.title, load(row.where)(material)
 
 
@@ -122,7 +121,7 @@ def pages(document: Document, formats: Collection[str], printed: Printed) -> dic
     return files
 
 
-def chapters(of: Iterable[tuple[str, str, Iterable[Block]]]) -> Iterator[Chapter]:
+def chapters(of: Iterable[tuple[str, str, Iterable[Block]]]) -> Iterator[ReportChapter]:
     """Those without a number, and those with a small letter, are there only where they have something to say; those
     that follow count on."""
     numbers, letters = count(1), iter(ascii_uppercase)
@@ -130,7 +129,7 @@ def chapters(of: Iterable[tuple[str, str, Iterable[Block]]]) -> Iterator[Chapter
         said = list(blocks)
         if said or (number and not number.islower()):
             own = next(letters) if number.isalpha() else str(next(numbers))
-            yield Chapter(own, title, tuple(_numbered(own, said)))
+            yield ReportChapter(own, title, tuple(_numbered(own, said)))
 
 
 def _numbered(chapter: str, blocks: Iterable[Block]) -> Iterator[Block]:

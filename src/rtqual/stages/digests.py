@@ -10,7 +10,7 @@ from rtqual.engine.campaign import digest
 from rtqual.engine.campaign import folder as kept
 from rtqual.engine.campaign.digest import Digest
 from rtqual.engine.campaign.manifest import opened
-from rtqual.stages.select import evidence_of
+from rtqual.stages.selection import evidence_of
 
 _SEAL = f"{kept.CAMPAIGN}.sig"  # what is under it is left as it is
 

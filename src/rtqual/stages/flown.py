@@ -9,22 +9,22 @@ from typing import Any, Protocol
 from rtqual.base.cache import sha256_of
 from rtqual.base.errors import BadInput
 from rtqual.engine.campaign.plan import own_parameters
-from rtqual.engine.dialogue.judge import judge
-from rtqual.engine.dialogue.kept import Dialogues
-from rtqual.engine.dialogue.kept import kept as kept_dialogues
+from rtqual.engine.dialogue.dialogue_files import load_procedures
+from rtqual.engine.dialogue.dialogue_script import compiled
+from rtqual.engine.dialogue.dialogues import Dialogues
+from rtqual.engine.dialogue.dialogues import kept as kept_dialogues
+from rtqual.engine.dialogue.hearing import judge
 from rtqual.engine.dialogue.language import Language, language_of
-from rtqual.engine.dialogue.load import load_procedures
 from rtqual.engine.dialogue.robust import robust
-from rtqual.engine.dialogue.script import compiled
 from rtqual.engine.dictionary.definition import Definition
 from rtqual.engine.dictionary.definition import load as load_definition
 from rtqual.engine.mission import Mission
-from rtqual.engine.mission.verify import Camera, Verify
+from rtqual.engine.mission.verify_table import Camera, Verify
 from rtqual.engine.procedure.judging import Judgement
-from rtqual.engine.procedure.kept import Procedures
-from rtqual.engine.procedure.load import procedures_of
+from rtqual.engine.procedure.kept_procedures import Procedures
 from rtqual.engine.procedure.peer import judged as judged_by_log
-from rtqual.engine.procedure.played import how_it_ended, log_of
+from rtqual.engine.procedure.played_log import how_it_ended, log_of
+from rtqual.engine.procedure.procedure_files import procedures_of
 from rtqual.engine.procedure.script import FRAME_FILE, PROGRAM, STATE_FILE
 from rtqual.protocols.instrument import Instrument, Parameters
 from rtqual.protocols.part import keyed

@@ -10,7 +10,7 @@ from rtqual.engine.campaign import folder as kept
 from rtqual.engine.campaign.find import find
 from rtqual.protocols.record.store import read
 from rtqual.reports.machine.junit import gate_junit
-from rtqual.stages.select import evidence_of
+from rtqual.stages.selection import evidence_of
 
 
 def gate(

@@ -14,7 +14,17 @@ from rtqual.engine.analysis.difference.statement import Margins, margin_value, m
 from rtqual.engine.analysis.figure.asked import USUAL, asked_of, figure_name
 from rtqual.engine.analysis.figure.comparable import unlike
 from rtqual.engine.analysis.figure.model import Figure, Group, Summary
-from rtqual.engine.analysis.regression.changes import BOARDS, LEAST, Change, Drift, Point, Shift, changes, drift, shifts
+from rtqual.engine.analysis.regression.changes import (
+    BOARDS,
+    LEAST,
+    Change,
+    Drift,
+    FigurePoint,
+    Shift,
+    changes,
+    drift,
+    shifts,
+)
 from rtqual.engine.campaign import folder as kept
 from rtqual.engine.campaign.manifest import opened
 from rtqual.engine.mission import Mission
@@ -31,7 +41,7 @@ class Version:
 
 
 @dataclass(frozen=True)
-class Series:
+class FigureHistory:
     """A figure over the versions, as they were named. All versions of a change are numbers of versions, from 0."""
 
     group: Group
@@ -42,7 +52,7 @@ class Series:
     why_none: str = ""  # why no change can be looked for
 
     @property
-    def points(self) -> list[tuple[int, Point]]:
+    def points(self) -> list[tuple[int, FigurePoint]]:
         """The figures with an interval of two ends, by the number of their version."""
         return [
             (n, point)
@@ -62,7 +72,7 @@ class Series:
 
 
 @dataclass(frozen=True)
-class Together:
+class SharedShift:
     """A version that moved a figure on many boards."""
 
     candidate: str
@@ -76,8 +86,8 @@ class Together:
 class History:
     """Each figure over the versions, and what versions did to many boards."""
 
-    series: tuple[Series, ...]
-    together: tuple[Together, ...]
+    series: tuple[FigureHistory, ...]
+    together: tuple[SharedShift, ...]
 
 
 @dataclass(frozen=True)
@@ -107,7 +117,7 @@ def history(folders: Sequence[Path], *, records: bool = False) -> History:
                 None if summary is None or summary.problems else summary.figures.get(name) for summary in of_group
             ]
             versions = tuple(map(Version, labels, figures, again))
-            found.append(_explained(Series(group, name, versions), of_group))
+            found.append(_explained(FigureHistory(group, name, versions), of_group))
     together = sum(not series.why_none for series in found)
     margins = margins_of(asked_of(missions))
     series = tuple(series if series.why_none else _marked(series, together, margins) for series in found)
@@ -136,9 +146,9 @@ def _campaign(folder: Path, wanted: Collection[str], records: bool) -> _Campaign
     return _Campaign(summaries, drawn)
 
 
-def _over_boards(series: Sequence[Series]) -> Iterator[Together]:
+def _over_boards(series: Sequence[FigureHistory]) -> Iterator[SharedShift]:
     """Of figures that as many as BOARDS boards have."""
-    alike: defaultdict[tuple[str, str, str, str, int], list[Series]] = defaultdict(list)
+    alike: defaultdict[tuple[str, str, str, str, int], list[FigureHistory]] = defaultdict(list)
     for trend in (trend for trend in series if not trend.why_none):
         group = trend.group
         alike[group.candidate, trend.name, group.instrument, group.load, group.cpus].append(trend)
@@ -150,7 +160,7 @@ def _over_boards(series: Sequence[Series]) -> Iterator[Together]:
         ]
         for shift in shifts(values, len(enough)):
             cell = replace(boards[0].group, board=f"{len(boards)} boards").title
-            yield Together(candidate, name, cell, boards[0].versions[shift.at].label, shift)
+            yield SharedShift(candidate, name, cell, boards[0].versions[shift.at].label, shift)
 
 
 def _labels(folders: Sequence[Path]) -> list[str]:
@@ -171,14 +181,14 @@ def _names(group: Group, missions: Sequence[Mission], summaries: Sequence[Summar
     return names or given
 
 
-def _point(figure: Figure | None) -> Point | None:
+def _point(figure: Figure | None) -> FigurePoint | None:
     if figure is None or figure.interval is None:
         return None
     ends = figure.interval.low, figure.interval.high
-    return Point(figure.value, *ends) if all(map(math.isfinite, ends)) else None
+    return FigurePoint(figure.value, *ends) if all(map(math.isfinite, ends)) else None
 
 
-def _explained(series: Series, summaries: Sequence[Summary | None]) -> Series:
+def _explained(series: FigureHistory, summaries: Sequence[Summary | None]) -> FigureHistory:
     """With the reason why no change can be looked for, if there is one."""
     measured = [summary for summary in summaries if summary and series.name in summary.figures]
     for before, other in pairwise(measured):
@@ -196,14 +206,16 @@ def _explained(series: Series, summaries: Sequence[Summary | None]) -> Series:
     return replace(series, why_none=f"{why} ({reasons[-1]})" if reasons else why)
 
 
-def _marked(series: Series, together: int, margins: Margins) -> Series:
+def _marked(series: FigureHistory, together: int, margins: Margins) -> FigureHistory:
     """With its changes, but for those that the missions say do not matter."""
     where, points = [n for n, _ in series.points], [point for _, point in series.points]
     found = changes(points, together)
     return replace(series, changes=tuple(_mattering(series, where, found, margins)), drift=drift(points, together))
 
 
-def _mattering(series: Series, where: Sequence[int], found: Sequence[Change], margins: Margins) -> Iterator[Change]:
+def _mattering(
+    series: FigureHistory, where: Sequence[int], found: Sequence[Change], margins: Margins
+) -> Iterator[Change]:
     stated = margins.get((series.group.instrument, series.group.load, series.name), ())
     figure = next(version.figure for version in series.versions if version.figure)
     for change in found:

@@ -18,10 +18,10 @@ from rtqual.base.scratch import scratch
 from rtqual.base.words import listed
 from rtqual.engine.boards.remote.unnamed import BoardAsked, ask
 from rtqual.engine.mission import load_mission
-from rtqual.engine.mission.board import over_ssh
+from rtqual.engine.mission.board_table import over_ssh
 from rtqual.engine.mission.explain import suggest
 from rtqual.protocols.board.registry import PACKAGE, all_boards, leading, this_machine
-from rtqual.protocols.load.registry import all_loads
+from rtqual.protocols.load.all_loads import all_loads
 from rtqual.protocols.part import by_name
 
 HERE = this_machine().name

@@ -21,8 +21,8 @@ from rtqual.engine.campaign import trusted
 from rtqual.engine.campaign.find import find
 from rtqual.engine.candidates.roots import MEMORY_MIB
 from rtqual.protocols.board import Job, Left, Machine, Rebuilt, Recorded
-from rtqual.protocols.board.registry import Row, row_of
-from rtqual.protocols.instrument.registry import all_instruments
+from rtqual.protocols.board.registry import BoardRow, row_of
+from rtqual.protocols.instrument.all_instruments import all_instruments
 from rtqual.protocols.record.schema import Inputs, Record, samples_digest
 from rtqual.protocols.record.store import read
 
@@ -50,7 +50,7 @@ def _again(path: Path, show: Callable[[str], None]) -> Reproduction:
     trusted.require_record(inputs, str(path))
     row = row_of(inputs.board, inputs.artefacts)
     if row is None or row.rebuilt is None:
-        raise BadInput(f"{path}: {(row or Row).why_not_again.format(board=inputs.board)}")
+        raise BadInput(f"{path}: {(row or BoardRow).why_not_again.format(board=inputs.board)}")
     try:
         instrument, job = all_instruments()[inputs.instrument], _JOB.validate_python(inputs.job)
         parameters = instrument.parameters.model_validate(inputs.parameters)
@@ -87,7 +87,7 @@ def _again(path: Path, show: Callable[[str], None]) -> Reproduction:
     return Reproduction(record.manifest.hash[:16], same, text, command)
 
 
-def _rebuilt(row: Row, record: Record, job: Job, folder: Path, *, disks: bool) -> Rebuilt:
+def _rebuilt(row: BoardRow, record: Record, job: Job, folder: Path, *, disks: bool) -> Rebuilt:
     """The run with the very artefacts of the record. Raises BadInput where they are not those of here."""
     inputs = record.inputs
     named = tuple(Path(word).name for word in record.manifest.provenance.command)

@@ -16,7 +16,7 @@ from rtqual.engine.campaign import folder as kept
 from rtqual.engine.mission import PUBLISHED
 from rtqual.protocols.record.schema import Record
 from rtqual.protocols.record.store import read
-from rtqual.stages.compare import measured_in
+from rtqual.stages.side_by_side import measured_in
 
 
 @dataclass(frozen=True)

@@ -21,11 +21,11 @@ from rtqual.engine.dialogue.robust import ROBUST
 from rtqual.engine.mission import Candidate, Mission, RootSystem
 from rtqual.engine.mission.explain import suggest
 from rtqual.engine.mission.load import verify_problems
-from rtqual.engine.mission.verify import Camera, Verify
+from rtqual.engine.mission.verify_table import Camera, Verify
 from rtqual.engine.procedure.compliance import PlayedRun, control, unasked
-from rtqual.engine.procedure.described import Described, Timed
-from rtqual.engine.procedure.played import PREFIX
-from rtqual.protocols.board.registry import Row
+from rtqual.engine.procedure.described import Described, TimedStep
+from rtqual.engine.procedure.played_log import PREFIX
+from rtqual.protocols.board.registry import BoardRow
 from rtqual.protocols.record.schema import Record
 from rtqual.protocols.record.store import Store, read
 from rtqual.reports.control import FORMS, write_control
@@ -48,11 +48,11 @@ class VerifyPlan:
     mission: Mission
     verify: Verify
     flown: Flown
-    played: tuple[Described[Timed], ...]
+    played: tuple[Described[TimedStep], ...]
     scale: str
 
     @property
-    def procedures(self) -> tuple[Described[Timed], ...]:
+    def procedures(self) -> tuple[Described[TimedStep], ...]:
         """All there are."""
         return tuple(self.flown.procedures)
 
@@ -80,7 +80,7 @@ def plan(
         raise BadInput(f"--scale {scale!r}: {suggest(scale, SCALES)}")
     program = flown(mission, mission.verify, robustness=scale == ROBUSTNESS)
     folder = (mission.path.parent if mission.path else Path()) / mission.verify.procedures
-    procedures: Sequence[Described[Timed]] = program.procedures
+    procedures: Sequence[Described[TimedStep]] = program.procedures
     names = [procedure.name for procedure in procedures]
     for name in only:
         if name not in names:
@@ -116,7 +116,7 @@ def _on(mission: Mission, verify: Verify) -> Mission:
     return changed
 
 
-def _is_of(procedure: Described[Timed], scale: str) -> bool:
+def _is_of(procedure: Described[TimedStep], scale: str) -> bool:
     if procedure.soak or scale == SOAK:
         return procedure.soak and scale == SOAK
     return scale in (FULL, ROBUSTNESS) or procedure.smoke
@@ -142,7 +142,7 @@ def campaign(asked: VerifyPlan, folder: Path, workers: int, seeds: int = 1, *, r
     return Campaign(asked.mission, scale, folder, workers=workers, cells=cells, run_programs=run_programs)
 
 
-def _place(asked: VerifyPlan, candidate: Candidate) -> Row:
+def _place(asked: VerifyPlan, candidate: Candidate) -> BoardRow:
     """Where it is played. Raises BadInput where it cannot be."""
     for board in asked.mission.boards:
         if board.name == asked.verify.board:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rtqual.engine.analysis.difference.compare import compare, compare_pair, is_constant, mirrored, superiority
 from rtqual.engine.analysis.difference.model import Comparison
 from rtqual.engine.analysis.figure.model import Distribution
-from rtqual.protocols.record.schema import Kind, Record, Scalar, Series
+from rtqual.protocols.record.schema import Record, Scalar, Series, SeriesKind
 from support.analysis_records import maxima, measured, record, wakeups
 
 
@@ -123,7 +123,7 @@ SAMPLES = st.lists(st.integers(0, 20), min_size=1, max_size=30)
 
 def distribution(samples: list[int]) -> Distribution:
     values, counts = np.unique(samples, return_counts=True)
-    return Distribution(values, counts, "ns", Kind.HISTOGRAM)
+    return Distribution(values, counts, "ns", SeriesKind.HISTOGRAM)
 
 
 @settings(max_examples=50, deadline=None)

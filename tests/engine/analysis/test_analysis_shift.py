@@ -23,7 +23,7 @@ from rtqual.engine.analysis.evidence import analyse
 from rtqual.engine.analysis.figure.asked import RUNS_AGAIN
 from rtqual.engine.analysis.figure.model import Figure, Interval
 from rtqual.engine.mission import Criterion, Quantity
-from rtqual.protocols.record.schema import Kind, Record, Scalar, Series, SeriesInfo
+from rtqual.protocols.record.schema import Record, Scalar, Series, SeriesInfo, SeriesKind
 from support.analysis_records import WAKE_UP, measured, mission, record
 
 
@@ -81,7 +81,7 @@ def test_problems_are_undecided() -> None:
 
 
 def test_a_tool_without_samples_has_no_shift_function() -> None:
-    info = SeriesInfo(name="l", kind=Kind.SUMMARY, reported={"min": 1.0, "avg": 2.0, "max": 3.0, "p95": 2.5})
+    info = SeriesInfo(name="l", kind=SeriesKind.SUMMARY, reported={"min": 1.0, "avg": 2.0, "max": 3.0, "p95": 2.5})
     empty = np.array([], np.int64)
     assert shift_functions(measured([record(Series(info, empty, empty), candidate=name) for name in "ab"])) == ()
 

@@ -14,7 +14,7 @@ from rtqual.engine.analysis.figure.model import Figure, Group
 from rtqual.engine.analysis.figure.pool import pool_runs
 from rtqual.engine.analysis.figure.statistics import STATISTICS, left_out
 from rtqual.engine.analysis.figure.summary import groups
-from rtqual.protocols.record.schema import Kind, Record, Scalar, Series, SeriesInfo, Timing
+from rtqual.protocols.record.schema import Record, Scalar, Series, SeriesInfo, SeriesKind, Timing
 from support.analysis_records import counted, figure, one_group, record, wakeups
 
 
@@ -50,7 +50,7 @@ def test_known_values_by_hand() -> None:
 def test_relative_stability_is_that_of_the_study() -> None:
     """Figure 23 of the AAReST study: calibration, CPU: 6.3, 6.38, 8.19, 6.41 ms -> 0.2308 and 0.00468."""
     printed = {"min": 6.3e6, "avg": 6.38e6, "max": 8.19e6, "p95": 6.41e6}
-    info = SeriesInfo(name="latency", kind=Kind.SUMMARY, reported=printed)
+    info = SeriesInfo(name="latency", kind=SeriesKind.SUMMARY, reported=printed)
     empty = np.array([], np.int64)
     figures = one_group([record(Series(info, empty, empty))]).figures
     assert figures["(max-min)/max"].value == pytest.approx(0.230769231)
@@ -146,7 +146,7 @@ def test_overflow_with_the_tools_own_maximum_and_average() -> None:
 
 def test_where_all_overflow_the_tools_own_minimum_is_what_each_is_at_least() -> None:
     known = {"min": 500.0, "avg": 600.0, "max": 700.0}
-    series = Series.counted({}, Kind.BINNED, name="latency", overflow=64, overflow_from=400, reported=known)
+    series = Series.counted({}, SeriesKind.BINNED, name="latency", overflow=64, overflow_from=400, reported=known)
     figures = one_group([record(series)]).figures
     assert [figures[name].value for name in ("min", "avg", "max", "max-min", "p50", "p95")] == [
         500, 600, 700, 200, 500, 500
@@ -157,13 +157,17 @@ def test_where_all_overflow_the_tools_own_minimum_is_what_each_is_at_least() -> 
 
 @pytest.mark.parametrize("told", [-1.0, 3.0, float("nan"), float("inf"), 1e300])
 def test_a_minimum_that_cannot_be_moves_no_quantile(told: float) -> None:
-    series = Series.counted({}, Kind.BINNED, name="latency", overflow=64, overflow_from=400, reported={"min": told})
+    series = Series.counted(
+        {}, SeriesKind.BINNED, name="latency", overflow=64, overflow_from=400, reported={"min": told}
+    )
     assert one_group([record(series)]).figures["p50"].value == 400
 
 
 def test_binned_series_take_the_tools_own_extremes_and_say_so() -> None:
     known = {"min": 3.05, "avg": 3.25, "max": 4.97}
-    figures = one_group([record(Series.counted({3: 99, 5: 1}, Kind.BINNED, name="latency", reported=known))]).figures
+    figures = one_group(
+        [record(Series.counted({3: 99, 5: 1}, SeriesKind.BINNED, name="latency", reported=known))]
+    ).figures
     assert (figures["min"].value, figures["avg"].value, figures["max"].value) == (3.05, 3.25, 4.97)
     assert not figures["avg"].binned
     assert figures["p95"].binned

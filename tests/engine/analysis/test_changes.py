@@ -16,7 +16,7 @@ from rtqual.engine.analysis.regression.changes import (
     CONFIRMED,
     LEAST,
     Change,
-    Point,
+    FigurePoint,
     changes,
     courses,
     drift,
@@ -30,8 +30,8 @@ Floats = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 SHARED = 8  # series that are looked at together, as of a mission's
 
 
-def points(values: list[float], half: float = 1.96) -> list[Point]:
-    return [Point(value, value - half, value + half) for value in values]
+def points(values: list[float], half: float = 1.96) -> list[FigurePoint]:
+    return [FigurePoint(value, value - half, value + half) for value in values]
 
 
 def course(rng: np.random.Generator, n: int, *, spread: float = 0.05, follow: float = 0.3, wild: bool = True) -> Floats:
@@ -46,11 +46,11 @@ def course(rng: np.random.Generator, n: int, *, spread: float = 0.05, follow: fl
     return spread * found
 
 
-def known(logs: Floats, rng: np.random.Generator, spread: float = 0.05) -> list[Point]:
+def known(logs: Floats, rng: np.random.Generator, spread: float = 0.05) -> list[FigurePoint]:
     """Figures of about 40 us, whose intervals know half of the variance."""
     half = 1.96 * spread * 0.5**0.5 * rng.uniform(0.7, 1.4, len(logs))
     return [
-        Point(float(value), float(value * np.exp(-h)), float(value * np.exp(h)))
+        FigurePoint(float(value), float(value * np.exp(-h)), float(value * np.exp(h)))
         for value, h in zip(40_000 * np.exp(logs), half, strict=True)
     ]
 
@@ -78,7 +78,7 @@ def test_levels_are_those_before_and_after() -> None:
 
 
 def test_a_point_that_is_hardly_known_moves_no_level() -> None:
-    known_well, vague = points([10, 10, 10]), [Point(30, 0, 60)] * 3
+    known_well, vague = points([10, 10, 10]), [FigurePoint(30, 0, 60)] * 3
     assert changes([*known_well, *vague]) == ()
     assert [one.at for one in changes([*known_well, *points([30, 30, 30])])] == [3]
 
@@ -88,8 +88,8 @@ def test_too_few_points_have_no_change() -> None:
 
 
 def test_runs_that_repeat_to_the_tick_are_no_proof_of_a_tick() -> None:
-    assert changes([Point(v, v, v) for v in [7440] * 4 + [7442] * 4]) == ()
-    assert [one.at for one in changes([Point(v, v, v) for v in [7440] * 4 + [9000] * 4])] == [4]
+    assert changes([FigurePoint(v, v, v) for v in [7440] * 4 + [7442] * 4]) == ()
+    assert [one.at for one in changes([FigurePoint(v, v, v) for v in [7440] * 4 + [9000] * 4])] == [4]
 
 
 @pytest.mark.guest
@@ -119,7 +119,7 @@ def test_two_states_that_come_by_turns_are_no_change(by_turns: bool) -> None:
         rng = np.random.default_rng([3, draw])
         states = np.arange(40) % 2 if by_turns else rng.random(40) < 0.5
         values = 5_000 * (1 + 0.1 * states) * np.exp(0.004 * rng.normal(size=40))
-        marked += bool(changes([Point(value, 0.98 * value, 1.02 * value) for value in values.tolist()]))
+        marked += bool(changes([FigurePoint(value, 0.98 * value, 1.02 * value) for value in values.tolist()]))
     assert marked <= 5
 
 
@@ -186,7 +186,7 @@ def test_what_a_version_does_to_many_boards_is_told_once_over_the_boards() -> No
         rng = np.random.default_rng([1816, draw])
         rows = boards(rng, 24, 40, 0.05, 1.0)
         found += [abs(one.at - 12) <= 1 for one in shifts(rows)] == [True]
-        alone += sum(bool(changes([Point(v, 0.93 * v, 1.07 * v) for v in row], 40)) for row in rows)
+        alone += sum(bool(changes([FigurePoint(v, 0.93 * v, 1.07 * v) for v in row], 40)) for row in rows)
     assert found >= 4
     assert alone <= 60, "of 200"
     wrong = sum(bool(shifts(boards(np.random.default_rng([1817, draw]), 24, 40, 0, 0))) for draw in range(60))
@@ -240,7 +240,7 @@ def test_many_series_at_once_are_marked_as_each_is_alone() -> None:
     for n in range(12):
         values = 10_000 * np.exp(rng.normal(0, 0.02, 6 + 3 * n))
         values[len(values) // 2 :] *= 1.3 if n % 3 else 1.0
-        rows.append([Point(value, 0.97 * value, 1.03 * value) for value in values])
+        rows.append([FigurePoint(value, 0.97 * value, 1.03 * value) for value in values])
     found = courses([rows[0][:3], *rows], SHARED)
     assert found[0].changes == ()
     for row, course in zip(rows, found[1:], strict=True):
@@ -264,7 +264,7 @@ def test_a_version_that_stands_apart_alone_is_odd_and_no_change() -> None:
     rng = np.random.default_rng(1819)
     values = 10_000 * np.exp(rng.normal(0, 0.02, 20))
     values[11] *= 2
-    (course,) = courses([[Point(value, 0.97 * value, 1.03 * value) for value in values]], SHARED)
+    (course,) = courses([[FigurePoint(value, 0.97 * value, 1.03 * value) for value in values]], SHARED)
     assert (course.changes, course.odd) == ((), (11,))
 
 

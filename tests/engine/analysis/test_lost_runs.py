@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from rtqual.engine.analysis.evidence import analyse
-from rtqual.engine.analysis.figure.lost import losses
+from rtqual.engine.analysis.figure.losses import losses
 from rtqual.engine.analysis.figure.model import Group, LostRun
 from rtqual.engine.analysis.model import Evidence
 from rtqual.engine.analysis.verdict.gates import EVERY_RUN_ENDS

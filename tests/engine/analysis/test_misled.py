@@ -27,7 +27,7 @@ from rtqual.reports.machine.junit import to_junit
 from rtqual.reports.machine.prometheus import to_prometheus
 from rtqual.reports.material import gather
 from rtqual.reports.view import build
-from rtqual.stages.select import Selection
+from rtqual.stages.selection import Selection
 from support.analysis_records import WAKE_UP, mission, record, wakeups
 from support.gate_records import printed
 

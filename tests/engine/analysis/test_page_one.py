@@ -15,7 +15,7 @@ from rtqual.reports.machine.prometheus import to_prometheus
 from rtqual.reports.material import gather
 from rtqual.reports.page.render import to_html, to_markdown
 from rtqual.reports.view import build
-from rtqual.stages.select import Selection
+from rtqual.stages.selection import Selection
 from support.analysis_records import WAKE_UP, maxima, mission, wakeups
 
 BOOT = {"rt": "quiet mitigations=off idle=poll isolcpus=1", "stock": "quiet"}

@@ -17,7 +17,7 @@ from rtqual.engine.instruments.cyclictest.json_output import MeasuredThread
 from rtqual.engine.instruments.cyclictest.measure import CYCLICTEST, CyclictestParameters
 from rtqual.engine.instruments.cyclictest.verbose import in_order, samples
 from rtqual.engine.mission import load_mission
-from rtqual.protocols.record.schema import Kind, Measurement, Series
+from rtqual.protocols.record.schema import Measurement, Series, SeriesKind
 from support.instrument_outputs import DATA, FIFO_80, MAIN, NOTHING
 
 # As tests/data/cyclictest-ordered.txt was captured, with the JSON beside it; host name and release are replaced.
@@ -52,7 +52,7 @@ def test_every_sample_stands_in_its_order() -> None:
     measurement = read()
     assert measurement.problems == ()
     for cpu, one in enumerate(measurement.series):
-        assert (one.info.kind, one.info.cpu, one.total, one.info.overflow) == (Kind.RAW, cpu, 600, 0)
+        assert (one.info.kind, one.info.cpu, one.total, one.info.overflow) == (SeriesKind.RAW, cpu, 600, 0)
         assert ordered(one) == lines_of(cpu)
     assert max(ordered(measurement.series[0])) == 525_566  # beyond the histogram's end, where it only counts
 
@@ -151,7 +151,7 @@ def test_the_real_program_here() -> None:
     outcome = LocalBoard().run(CYCLICTEST.job(parameters, cpus=cpus, seed=1), seed=1, timeout_s=60)
     measurement = CYCLICTEST.read(parameters, outcome, cpus=cpus)
     assert not any("order is lost" in problem for problem in measurement.problems)
-    assert {one.info.kind for one in measurement.series} == {Kind.RAW}
+    assert {one.info.kind for one in measurement.series} == {SeriesKind.RAW}
     # A machine that was held up for longer than the histogram is wide says so.
     held_up = any("counted but not printed" in problem for problem in measurement.problems)
     assert held_up or max(one.total for one in measurement.series) == 400

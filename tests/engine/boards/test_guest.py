@@ -6,7 +6,7 @@ import pytest
 from rtqual.engine.analysis.evidence import analyse
 from rtqual.engine.analysis.verdict.model import Ground
 from rtqual.engine.boards.guest import UNTOLD, guest_of
-from rtqual.engine.boards.remote.clock import NOT_COMPARED
+from rtqual.engine.boards.remote.clock_rate import NOT_COMPARED
 from rtqual.protocols.record.schema import Timing
 from rtqual.reports.machine.junit import to_junit
 from rtqual.reports.machine.prometheus import to_prometheus

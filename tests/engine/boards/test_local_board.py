@@ -10,7 +10,7 @@ import pytest
 
 from rtqual.engine.boards import local
 from rtqual.engine.boards.local import LocalBoard
-from rtqual.protocols.board import Command, Job, Outcome
+from rtqual.protocols.board import Command, Job, JobOutcome
 
 
 def stat(steal_ticks: int) -> str:
@@ -51,7 +51,7 @@ def test_what_keeps_this_machine_busy_is_named_and_no_problem() -> None:
     assert re.fullmatch(r"\S.*, \d+\.\d % of a CPU", outcome.facts["rest_awaited"])
 
 
-def measured_beside(systemctl: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Outcome:
+def measured_beside(systemctl: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> JobOutcome:
     tool = folder / "systemctl"
     tool.write_text(f"#!/bin/sh\ncd {folder}\n{systemctl}\n")
     tool.chmod(0o755)
@@ -78,8 +78,8 @@ def test_what_systemd_starts_is_waited_for_and_named(tmp_path: Path, monkeypatch
 def test_a_start_that_does_not_end_is_a_problem(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, systemctl: str, answer_s: float, why: str
 ) -> None:
-    monkeypatch.setattr("rtqual.engine.boards.rest._PATIENCE_S", 0.1)
-    monkeypatch.setattr("rtqual.engine.boards.rest._ANSWER_S", answer_s)
+    monkeypatch.setattr("rtqual.engine.boards.start_awaited._PATIENCE_S", 0.1)
+    monkeypatch.setattr("rtqual.engine.boards.start_awaited._ANSWER_S", answer_s)
     (tmp_path / "jobs").write_text(JOBS)
     (problem,) = measured_beside(systemctl, tmp_path, monkeypatch).problems
     assert problem.startswith("measured before it had come to rest: still starting") and problem.endswith(why)

@@ -17,7 +17,7 @@ from rtqual.engine.boards.virtual import VirtualBoard
 from rtqual.engine.candidates.ready import make_ready
 from rtqual.engine.initramfs.contents import guest_tools
 from rtqual.engine.instruments.cyclictest.measure import CYCLICTEST, CyclictestParameters
-from rtqual.protocols.board import Command, Job, Machine, Outcome
+from rtqual.protocols.board import Command, Job, JobOutcome, Machine
 from rtqual.protocols.board.jobscript import unpack
 from rtqual.protocols.load.own import stress_ng
 
@@ -47,13 +47,13 @@ def boards(tmp_path_factory: pytest.TempPathFactory) -> Boards:
     return board
 
 
-def wakeups(board: VirtualBoard, *loads: Command) -> Outcome:
+def wakeups(board: VirtualBoard, *loads: Command) -> JobOutcome:
     """On CPU 0, each 1 ms."""
     job = CYCLICTEST.job(PARAMETERS, cpus=1, seed=1)
     return board.run(replace(job, loads=loads), seed=1, timeout_s=900)
 
 
-def median_ns(outcome: Outcome) -> int:
+def median_ns(outcome: JobOutcome) -> int:
     (series,) = CYCLICTEST.read(PARAMETERS, outcome, cpus=1).series
     ordered = [int(value) for value, n in zip(series.values, series.counts, strict=True) for _ in range(n)]
     return ordered[len(ordered) // 2]

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from rtqual.engine.boards import process
-from rtqual.engine.boards.process import Patience, emulator
+from rtqual.engine.boards import job_programs
+from rtqual.engine.boards.job_programs import Patience, emulator
 
 SPINS, SLEEPS = ("sh", "-c", "while :; do :; done"), ("sleep", "1000")
 
@@ -46,23 +46,23 @@ def cpu_s(pid: int) -> float:
 def test_a_program_that_spins_or_sleeps_for_ever_is_ended(command: tuple[str, ...]) -> None:
     started = time.monotonic()
     with emulator(command) as program, pytest.raises(TimeoutError):
-        process.wait(program, 0.4)
+        job_programs.wait(program, 0.4)
     assert time.monotonic() - started >= 0.4
     assert program.returncode == -signal.SIGKILL
 
 
 @pytest.mark.guest
 def test_a_program_that_is_starved_is_given_the_cpu_time_of_its_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process, "_FAR", 1000)  # a busy machine may leave it far less than the tenth
+    monkeypatch.setattr(job_programs, "_FAR", 1000)  # a busy machine may leave it far less than the tenth
     with emulator(SPINS) as program:
         with starved(program.pid), pytest.raises(TimeoutError):
-            process.wait(program, 0.4)
+            job_programs.wait(program, 0.4)
         assert cpu_s(program.pid) >= 0.4
 
 
 def test_a_program_that_ends_meanwhile_is_not_hung() -> None:
     with emulator(("sh", "-c", "sleep 0.1; exit 7")) as program:
-        assert process.wait(program, 60) == 7
+        assert job_programs.wait(program, 60) == 7
 
 
 @pytest.mark.parametrize(
@@ -93,4 +93,4 @@ def test_when_patience_ends(cpu_share: float, waiting_share: float, ended_s: flo
 
 def test_a_program_that_did_enough_is_not_waited_for() -> None:
     with emulator(SLEEPS) as sleeper:
-        assert process.wait(sleeper, 1000, lambda: True) is None
+        assert job_programs.wait(sleeper, 1000, lambda: True) is None

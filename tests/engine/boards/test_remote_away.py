@@ -9,7 +9,7 @@ import pytest
 
 from rtqual.base.architecture import ARM64
 from rtqual.base.errors import RunFailed
-from rtqual.engine.boards.remote.clock import ClockReading, compared, reading
+from rtqual.engine.boards.remote.clock_rate import ClockReading, compared, reading
 from rtqual.engine.boards.remote.session import Session
 from rtqual.engine.boards.remote.settings import BoardRefused, Settings, Unreachable
 

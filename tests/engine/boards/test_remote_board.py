@@ -14,9 +14,9 @@ import pytest
 
 from rtqual.base.errors import RunFailed
 from rtqual.engine.boards.remote import lease, staged
-from rtqual.engine.boards.remote.board import RemoteBoard
 from rtqual.engine.boards.remote.check import check
 from rtqual.engine.boards.remote.link import Ssh
+from rtqual.engine.boards.remote.remote_board import RemoteBoard
 from rtqual.engine.boards.remote.session import Session
 from rtqual.engine.boards.remote.settings import BoardRefused, Settings, Unreachable
 from rtqual.engine.boards.remote.tune import reset, tune

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rtqual.engine.boards.remote.board import RemoteBoard
 from rtqual.engine.boards.remote.check import check
+from rtqual.engine.boards.remote.remote_board import RemoteBoard
 from rtqual.engine.boards.remote.session import Session
 from rtqual.engine.boards.remote.settings import Fell
 from rtqual.protocols.board import Command, Job

@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 
 from rtqual.base.errors import RunFailed
-from rtqual.engine.boards.remote.board import RemoteBoard
+from rtqual.engine.boards.remote.remote_board import RemoteBoard
 from rtqual.engine.boards.remote.session import Session
 from rtqual.engine.boards.remote.settings import BoardRefused, Settings
 from rtqual.protocols.board import Command, Job
 from rtqual.protocols.board.system import Kernel
-from rtqual.protocols.instrument.registry import all_instruments
+from rtqual.protocols.instrument.all_instruments import all_instruments
 from support.stand_in import SECOND, StandIn, settings_of, stand_in
 
 pytestmark = [pytest.mark.manual]  # each starts the machine several times: 30 minutes

@@ -16,7 +16,7 @@ from rtqual.engine.boards.remote.measured import MeasuredBoard
 from rtqual.engine.boards.remote.session import Session
 from rtqual.engine.boards.remote.staged import NONCE
 from rtqual.engine.campaign.provenance import provenance
-from rtqual.protocols.board import LEFT, Outcome
+from rtqual.protocols.board import LEFT, JobOutcome
 from support.store_records import INPUTS
 
 
@@ -117,7 +117,7 @@ def test_an_age_that_cannot_be_is_unknown(lies: bytes) -> None:
     ],
 )
 def test_a_result_that_was_left_is_dated_when_it_ran(left: dict[str, str], started: str | None) -> None:
-    outcome = Outcome(0, "", "", {}, left, {}, "", (), "", 1.0, ("x",))
+    outcome = JobOutcome(0, "", "", {}, left, {}, "", (), "", 1.0, ("x",))
     cell: Any = SimpleNamespace(
         instrument=SimpleNamespace(program=INPUTS.instrument), job=lambda: SimpleNamespace(version=())
     )

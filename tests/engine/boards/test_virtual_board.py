@@ -12,11 +12,11 @@ import pytest
 
 from rtqual.engine.boards.virtual import VirtualBoard
 from rtqual.engine.instruments.cyclictest.measure import CYCLICTEST, CyclictestParameters
-from rtqual.protocols.board import Command, Job, Machine, Outcome
+from rtqual.protocols.board import Command, Job, JobOutcome, Machine
 from rtqual.protocols.board.system import Kernel
-from rtqual.protocols.instrument.registry import all_instruments
-from rtqual.protocols.load.registry import all_loads
-from rtqual.protocols.record.schema import Inputs, Kind, Measurement, Provenance, Record, Timing, samples_digest
+from rtqual.protocols.instrument.all_instruments import all_instruments
+from rtqual.protocols.load.all_loads import all_loads
+from rtqual.protocols.record.schema import Inputs, Measurement, Provenance, Record, SeriesKind, Timing, samples_digest
 from rtqual.protocols.record.store import Store, make, read, settle_timing
 from support.command import Run
 
@@ -30,28 +30,28 @@ def cyclictest(cpus: int = 1, load: str = "none") -> Job:
     return replace(job, setup=one.setup, loads=one.background, modules=one.modules)
 
 
-def measured(outcome: Outcome, cpus: int = 1) -> Measurement:
+def measured(outcome: JobOutcome, cpus: int = 1) -> Measurement:
     measurement = CYCLICTEST.read(PARAMETERS, outcome, cpus=cpus)
     assert measurement.problems == ()
     return measurement
 
 
-def samples(outcome: Outcome, cpus: int = 1) -> str:
+def samples(outcome: JobOutcome, cpus: int = 1) -> str:
     measurement = measured(outcome, cpus)
     return samples_digest(measurement.series, measurement.scalars)
 
 
 @pytest.fixture(scope="module")
-def idle(board: VirtualBoard) -> Outcome:
+def idle(board: VirtualBoard) -> JobOutcome:
     return board.run(cyclictest(), seed=1, timeout_s=120)
 
 
 @pytest.fixture(scope="module")
-def loaded(board: VirtualBoard) -> Outcome:
+def loaded(board: VirtualBoard) -> JobOutcome:
     return board.run(cyclictest(load="hackbench"), seed=1, timeout_s=120)
 
 
-def test_debians_real_time_kernel_boots_and_an_idle_run_repeats(board: VirtualBoard, idle: Outcome) -> None:
+def test_debians_real_time_kernel_boots_and_an_idle_run_repeats(board: VirtualBoard, idle: JobOutcome) -> None:
     one, two = idle, board.run(cyclictest(), seed=1, timeout_s=120)
     assert "PREEMPT_RT" in one.facts["kernel"]
     assert one.facts["realtime"] == "1"
@@ -59,12 +59,12 @@ def test_debians_real_time_kernel_boots_and_an_idle_run_repeats(board: VirtualBo
     assert set(board._append().split()) <= set(one.facts["cmdline"].split())
     assert {(t["policy"], t["priority"]) for t in one.threads} >= {("fifo", PARAMETERS.priority)}
     (series,) = measured(one).series
-    assert (series.total, series.info.kind, series.info.cpu) == (CYCLES, Kind.HISTOGRAM, 0)
+    assert (series.total, series.info.kind, series.info.cpu) == (CYCLES, SeriesKind.HISTOGRAM, 0)
     assert len(series.values) > 3  # a clock of jiffies would give one or two
     assert samples(one) == samples(two)
 
 
-def test_a_loaded_run_repeats_and_its_load_disturbs(board: VirtualBoard, idle: Outcome, loaded: Outcome) -> None:
+def test_a_loaded_run_repeats_and_its_load_disturbs(board: VirtualBoard, idle: JobOutcome, loaded: JobOutcome) -> None:
     again = board.run(cyclictest(load="hackbench"), seed=1, timeout_s=120)
     assert samples(loaded) == samples(again)
     (quiet,), (disturbed,) = measured(idle).series, measured(loaded).series
@@ -78,12 +78,12 @@ def test_a_megabyte_of_results_comes_back_from_threaded_interrupts(board: Virtua
     assert len(outcome.files["digits"]) == 1_000_000
 
 
-def test_another_seed_is_another_draw(board: VirtualBoard, loaded: Outcome) -> None:
+def test_another_seed_is_another_draw(board: VirtualBoard, loaded: JobOutcome) -> None:
     assert samples(board.run(cyclictest(load="hackbench"), seed=2, timeout_s=120)) != samples(loaded)
 
 
 @pytest.mark.full
-def test_the_recorded_command_gives_the_same_by_hand(board: VirtualBoard, loaded: Outcome) -> None:
+def test_the_recorded_command_gives_the_same_by_hand(board: VirtualBoard, loaded: JobOutcome) -> None:
     """As somebody would who has never seen this program: the words of the record, in the campaign's folder."""
     folder = board._scratch.parent
     subprocess.run(loaded.command, cwd=folder, check=False, stdin=subprocess.DEVNULL, timeout=300)

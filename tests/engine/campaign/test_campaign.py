@@ -19,7 +19,7 @@ from rtqual.engine.campaign.run import Campaign, Watcher
 from rtqual.engine.mission import load_mission
 from rtqual.protocols.record.schema import SCHEMA_VERSION, Timing
 from rtqual.protocols.record.store import MANIFEST, SAMPLES, Store, read
-from rtqual.stages import select
+from rtqual.stages import selection
 from support.command import Run, children, mission_text, rtqual_command
 
 REPORTS = ("report.html", "report.md")
@@ -127,7 +127,7 @@ def test_the_same_command_again_runs_nothing_and_reports_the_same(
     for report in REPORTS:
         (folder / report).unlink()
     usage = shutil.disk_usage(folder)
-    monkeypatch.setattr(select.shutil, "disk_usage", lambda _: usage._replace(free=0))  # records need none any more
+    monkeypatch.setattr(selection.shutil, "disk_usage", lambda _: usage._replace(free=0))  # records need none any more
     done = rtqual("select", mission_file, "--out", folder)
     assert done.returncode == 0, done.stderr
     assert "6 of 6 runs are done already" in done.stderr

@@ -16,9 +16,8 @@ from rtqual.engine.campaign import folder as kept
 from rtqual.engine.campaign.folder import Result
 from rtqual.engine.campaign.sessions import SESSIONS, begin, sessions_in
 from rtqual.engine.mission import Mission, load_mission
-from rtqual.parts.explain.kept import WHY, Whys
-from rtqual.parts.explain.kept import Run as ExplainedRun
-from rtqual.parts.explain.timeline import Kind
+from rtqual.parts.explain.timeline import TimeKind
+from rtqual.parts.explain.whys import WHY, ExplainedRun, Whys
 from rtqual.parts.tailor.stage import STEPWISE, step_by_step
 from rtqual.protocols.record.schema import Measurement, Timing, digest
 from rtqual.protocols.record.store import Store, make
@@ -183,7 +182,7 @@ def test_explanations_are_of_samples_that_their_record_has(measured: Path) -> No
     """Also where somebody bends them and all hashes with them."""
     campaign = kept.load(measured)
     (first, *_) = campaign.result.records
-    told = explained.line(1, (Kind.IRQS_OFF, 9_000, "free_pages"), (Kind.SCHEDULING, 3_000, "__schedule"))
+    told = explained.line(1, (TimeKind.IRQS_OFF, 9_000, "free_pages"), (TimeKind.SCHEDULING, 3_000, "__schedule"))
     good = Whys(runs=(ExplainedRun(record=first.manifest.hash, worst=1, above_ns=0, timelines=(told,)),))
 
     def keeping(why: Whys) -> Path:
@@ -200,7 +199,7 @@ def test_explanations_are_of_samples_that_their_record_has(measured: Path) -> No
     backwards = replace(told, parts=(*told.parts, replace(told.parts[0], begin_ns=12_000, duration_ns=-1)))
     bent = {
         "a record that is not there": [replace(told)],
-        "which its record does not have": [explained.line(1, (Kind.IRQS_OFF, 9_001, "x"))],
+        "which its record does not have": [explained.line(1, (TimeKind.IRQS_OFF, 9_001, "x"))],
         "do not add up": [replace(told, parts=told.parts[:1])],
         "that overlap": [overlapping, backwards],
     }

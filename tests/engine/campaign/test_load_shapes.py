@@ -8,7 +8,7 @@ import pytest
 from rtqual.base.errors import BadInput
 from rtqual.engine.campaign.plan import plan
 from rtqual.engine.mission import load_mission
-from rtqual.protocols.load.registry import all_loads
+from rtqual.protocols.load.all_loads import all_loads
 from support.mission_texts import GOOD
 
 

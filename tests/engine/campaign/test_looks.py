@@ -18,7 +18,7 @@ from rtqual.engine.campaign.run import Campaign, Watcher
 from rtqual.engine.mission import load_mission
 from rtqual.protocols.record.schema import Inputs, Measurement, Series, Timing
 from rtqual.protocols.record.store import Store, make, read
-from rtqual.stages.select import evidence_of, run
+from rtqual.stages.selection import evidence_of, run
 from support.analysis_records import record
 from support.command import Run
 

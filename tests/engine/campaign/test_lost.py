@@ -12,7 +12,7 @@ from rtqual.engine.campaign.cell import Cell
 from rtqual.engine.campaign.lost import INTERRUPTED, LOST
 from rtqual.engine.campaign.run import Campaign, Watcher
 from rtqual.engine.mission import load_mission
-from rtqual.protocols.board import Board, Command, Job, Outcome
+from rtqual.protocols.board import Board, Command, Job, JobOutcome
 from rtqual.protocols.instrument import Instrument, NoParameters, Parameters
 from rtqual.protocols.record.schema import Measurement
 from support.command import mission_text
@@ -27,7 +27,7 @@ class Once(Instrument):
     def job(self, parameters: Parameters, *, cpus: int, seed: int) -> Job:  # noqa: ARG002
         return Job(measure=Command(("sh", "-c", f"[ -e {self.flag} ] || {{ : > {self.flag}; exit 1; }}")))
 
-    def read(self, parameters: Parameters, outcome: Outcome, *, cpus: int) -> Measurement:  # noqa: ARG002
+    def read(self, parameters: Parameters, outcome: JobOutcome, *, cpus: int) -> Measurement:  # noqa: ARG002
         if outcome.exit_code:
             raise RunFailed("nothing came")
         return Measurement(())
@@ -88,11 +88,11 @@ class Hangs(Board):
     def artefacts(self) -> dict[str, str]:
         return {}
 
-    def run(self, job: Job, *, seed: int, timeout_s: float) -> Outcome:  # noqa: ARG002
+    def run(self, job: Job, *, seed: int, timeout_s: float) -> JobOutcome:  # noqa: ARG002
         self.times += 1
         if self.times == 1:
             raise SystemDied("hung")
-        return Outcome(0, "", "", {}, {}, {"exit": 0}, "", (), "", 0.1, ("true",))
+        return JobOutcome(0, "", "", {}, {}, {"exit": 0}, "", (), "", 0.1, ("true",))
 
 
 def test_a_hang_is_remembered_though_the_run_gives_a_record_later(

@@ -15,7 +15,7 @@ from rtqual.engine.campaign.run import Campaign, Watcher
 from rtqual.engine.campaign.stated import why_waits
 from rtqual.engine.mission import Candidate, load_mission
 from rtqual.protocols.record.store import Store
-from rtqual.stages.select import Selection, select
+from rtqual.stages.selection import Selection, select
 from support.command import Run
 
 STOCK = "6.1.0-18-amd64 #1 SMP PREEMPT_DYNAMIC Debian 6.1.76-1"

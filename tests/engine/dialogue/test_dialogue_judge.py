@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from rtqual.base.errors import BadInput
-from rtqual.engine.dialogue.judge import judge
-from rtqual.engine.dialogue.kept import Dialogues, kept
+from rtqual.engine.dialogue.dialogue_script import compiled
+from rtqual.engine.dialogue.dialogues import Dialogues, kept
+from rtqual.engine.dialogue.hearing import judge
 from rtqual.engine.dialogue.robust import robust
-from rtqual.engine.dialogue.script import compiled
 from support.heater import HEATER, Answered, Packets, judged, language, procedure, verify_of
 
 PING = '[[step]]\nat = "100 ms"\nsend = "PING"\n'

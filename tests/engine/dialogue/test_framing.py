@@ -7,7 +7,7 @@ from contextlib import suppress
 import pytest
 
 from rtqual.engine.dialogue.framing import Cut, OutOfStep, framed
-from rtqual.engine.mission.language import Framing
+from rtqual.engine.mission.language_table import Framing
 
 PACKETS = [bytes([8, 42, 192, n, 0, n]) + bytes(range(n + 1)) for n in range(20)]
 STREAMS = [Framing.SPACE_PACKETS, Framing.FPRIME, Framing.COBS]

@@ -8,7 +8,7 @@ import pytest
 
 from rtqual.base.errors import BadInput
 from rtqual.engine.dictionary.definition import load, parse
-from rtqual.parts.yamcs.xtce import database
+from rtqual.parts.yamcs.mission_database import database
 from rtqual_docking.reference import page
 
 ROOT = Path(__file__).parents[3]

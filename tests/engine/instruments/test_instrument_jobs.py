@@ -15,7 +15,7 @@ from rtqual.engine.instruments.probe.families import COURSES
 from rtqual.engine.instruments.sysbench.tests import FileioParameters
 from rtqual.engine.mission import load_mission
 from rtqual.protocols.board import Job
-from rtqual.protocols.instrument.registry import all_instruments
+from rtqual.protocols.instrument.all_instruments import all_instruments
 from rtqual.protocols.instrument.version import parse_version
 from support.instrument_outputs import SYSBENCH_NAMES
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from rtqual.base.errors import RunFailed
-from rtqual.protocols.board import Outcome
-from rtqual.protocols.instrument.registry import all_instruments
-from rtqual.protocols.record.schema import Kind, Measurement
+from rtqual.protocols.board import JobOutcome
+from rtqual.protocols.instrument.all_instruments import all_instruments
+from rtqual.protocols.record.schema import Measurement, SeriesKind
 from support.instrument_outputs import (
     CAPTURED,
     DATA,
@@ -26,7 +26,7 @@ from support.instrument_outputs import (
 )
 
 
-def refusal(name: str, outcome: Outcome) -> str:
+def refusal(name: str, outcome: JobOutcome) -> str:
     with pytest.raises(RunFailed) as caught:
         read(name, outcome)
     assert "\n" not in str(caught.value)
@@ -63,7 +63,7 @@ def test_cyclictest_keeps_every_bin() -> None:
     assert dict(zip(series.values.tolist(), series.counts.tolist(), strict=True)) == {
         int(k): v for k, v in bins.items()
     }
-    assert (series.info.kind, series.info.unit, series.info.cpu, series.total) == (Kind.HISTOGRAM, "ns", 0, 120)
+    assert (series.info.kind, series.info.unit, series.info.cpu, series.total) == (SeriesKind.HISTOGRAM, "ns", 0, 120)
     assert series.info.reported == {"min": 7477, "avg": 9021.52, "max": 12049}
     assert (series.values * series.counts).sum() / series.total == pytest.approx(9021.52, abs=0.01)
     assert (series.info.overflow, series.info.overflow_from) == (0, None)
@@ -115,14 +115,14 @@ def test_hackbench_keeps_its_times_in_order() -> None:
     measurement = read_text("hackbench", "Time: 0.138\nTime: 0.115\nTime: 1.000\n")
     (series,) = measurement.series
     assert np.concatenate([*series.ordered()]).tolist() == [138_000_000, 115_000_000, 1_000_000_000]
-    assert series.info.kind is Kind.RAW
+    assert series.info.kind is SeriesKind.RAW
     assert measurement.scalars["resolution"].value == 1_000_000
 
 
 def test_sysbench_reads_bins_and_figures() -> None:
     measurement = read_text("sysbench-cpu", captured_text("sysbench-cpu"))
     (series,) = measurement.series
-    assert (series.info.kind, series.total) == (Kind.BINNED, 50)
+    assert (series.info.kind, series.total) == (SeriesKind.BINNED, 50)
     assert (series.values[0], series.values[-1]) == (307_000, 354_000)
     assert series.info.reported == {"min": 310e3, "avg": 310e3, "max": 350e3, "p95": 330e3, "sum": 15_440e3}
     assert measurement.scalars["total_time"].value == 20_400_000

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rtqual.base.errors import RunFailed
-from rtqual.engine.instruments.probe.output import Status, in_ns, parse
+from rtqual.engine.instruments.probe.probe_output import Status, in_ns, parse
 
 BODY = [
     "rtqual-probe 1",

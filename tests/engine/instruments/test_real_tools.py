@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from rtqual.protocols.board import Job, Outcome
-from rtqual.protocols.instrument.registry import all_instruments
+from rtqual.protocols.board import Job, JobOutcome
+from rtqual.protocols.instrument.all_instruments import all_instruments
 from rtqual.protocols.instrument.version import VERSION_ARGV, parse_version
-from rtqual.protocols.load.registry import all_loads
+from rtqual.protocols.load.all_loads import all_loads
 from support.instrument_outputs import NOTHING
 from support.real_tools import may_use_fifo, need
 
@@ -46,7 +46,7 @@ def threads_of(pid: int) -> dict[int, dict[str, Any]]:
     return threads
 
 
-def run_here(job: Job, folder: Path) -> Outcome:
+def run_here(job: Job, folder: Path) -> JobOutcome:
     for command in job.setup:
         subprocess.run(command.argv, cwd=folder, check=True, capture_output=True)
     process = subprocess.Popen(

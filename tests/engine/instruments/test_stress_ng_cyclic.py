@@ -6,7 +6,7 @@ import re
 import pytest
 
 from rtqual.base.errors import RunFailed
-from rtqual.protocols.record.schema import Kind
+from rtqual.protocols.record.schema import SeriesKind
 from support.instrument_outputs import captured_text, read_text
 
 NAME = "stress-ng-cyclic"
@@ -14,7 +14,7 @@ NAME = "stress-ng-cyclic"
 
 def test_its_bins_and_its_own_figures_are_kept() -> None:
     (series,) = read_text(NAME, captured_text(NAME)).series
-    assert (series.info.kind, series.info.cpu, series.total, series.info.overflow) == (Kind.BINNED, 0, 200, 0)
+    assert (series.info.kind, series.info.cpu, series.total, series.info.overflow) == (SeriesKind.BINNED, 0, 200, 0)
     assert dict(zip(series.values.tolist(), series.counts.tolist(), strict=True)) == {
         8_500: 178, 9_500: 20, 11_500: 1, 12_500: 1,
     }  # fmt: skip

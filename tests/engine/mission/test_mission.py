@@ -11,8 +11,8 @@ import pytest
 from rtqual.base.errors import BadInput
 from rtqual.base.units import AS_WRITTEN
 from rtqual.engine.mission import Mission, Need, load_mission, mission_schema
-from rtqual.protocols.instrument.registry import all_instruments
-from rtqual.protocols.load.registry import all_loads
+from rtqual.protocols.instrument.all_instruments import all_instruments
+from rtqual.protocols.load.all_loads import all_loads
 from support.mission_texts import GOOD, MISSIONS, line_of, refusal
 
 MEASURED = [path for path in MISSIONS if path.stem != "aarest-study"]  # its candidates are published: nothing runs

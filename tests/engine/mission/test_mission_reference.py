@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The mission's keys, table by table, for people to read."""
 
-from rtqual.engine.mission.reference import KeyTable, key_tables
+from rtqual.engine.mission.all_keys import KeyTable, key_tables
 
 
 def the(name: str) -> KeyTable:

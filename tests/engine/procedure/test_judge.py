@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rtqual.engine.dialogue.judge import _Meets
-from rtqual.engine.procedure.figures import figures
+from rtqual.engine.dialogue.hearing import _Meets
 from rtqual.engine.procedure.judging import Judgement
-from rtqual.engine.procedure.load import load_procedure
+from rtqual.engine.procedure.log_figures import figures
 from rtqual.engine.procedure.model import Procedure
-from rtqual.engine.procedure.own import judge
+from rtqual.engine.procedure.own_program import judge
+from rtqual.engine.procedure.procedure_files import load_procedure
 from support.ground_log import MS, Log, definition, good, procedure
 
 
@@ -347,7 +347,7 @@ def test_a_log_of_more_than_can_be_judged_is_no_evidence(tmp_path: Path, monkeyp
     path.write_text(f'title = "x"\nverifies = ["TC-010"]\nends = "2 s"\n[[step]]\nat = "1 ms"\nexpect = [{expect}]\n')
     log = Log(load_procedure(path, definition()))
     log.rows += [f"{2 * MS + number} {'up' if number % 2 else 'lost 0'}" for number in range(10_000)]
-    monkeypatch.setattr("rtqual.engine.dialogue.judge.assigned", lambda _: pytest.fail("it is judged"))
+    monkeypatch.setattr("rtqual.engine.dialogue.hearing.assigned", lambda _: pytest.fail("it is judged"))
     judgement = log.closed().judged()
     assert judgement.unsound.startswith("has 10,0") and not judgement.passed
 

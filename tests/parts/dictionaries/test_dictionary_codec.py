@@ -7,14 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rtqual.engine.dialogue.seal import sealed
-from rtqual.parts.dictionaries.codec import MOST_OCTETS, decode, encode, recognise, written
+from rtqual.engine.dialogue.sealing import sealed
 from rtqual.parts.dictionaries.model import (
     All,
     Array,
     By,
     Coding,
-    Command,
+    CommandType,
     Dictionary,
     Field,
     Number,
@@ -26,6 +25,7 @@ from rtqual.parts.dictionaries.model import (
     Where,
     number,
 )
+from rtqual.parts.dictionaries.value_codec import MOST_OCTETS, decode, encode, recognise, written
 from rtqual.protocols.dictionary import Refused
 
 WHOLE = (Coding.UNSIGNED, Coding.TWOS, Coding.SIGN, Coding.ONES)
@@ -188,7 +188,7 @@ def test_a_field_may_stand_at_a_bit_or_be_left_out() -> None:
 
 
 def test_arguments_that_are_set_or_unknown_or_lacking_are_refused() -> None:
-    command = Command(
+    command = CommandType(
         "c", (Field("code", Number()), Field("a", Number())), {"code": Number(), "a": Number()}, {"code": 9}, {}
     )
     assert encode(command, {"a": 1}) == b"\x09\x01"
@@ -196,7 +196,7 @@ def test_arguments_that_are_set_or_unknown_or_lacking_are_refused() -> None:
         with pytest.raises(Refused):
             encode(command, arguments)
     with pytest.raises(Refused, match="by a program"):
-        encode(Command("c", Refused("by a program")), {})
+        encode(CommandType("c", Refused("by a program")), {})
 
 
 @pytest.mark.parametrize(

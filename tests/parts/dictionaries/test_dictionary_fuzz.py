@@ -13,9 +13,9 @@ from xml.etree import ElementTree
 import pytest
 
 from rtqual.base.errors import BadInput
-from rtqual.parts.dictionaries.codec import encode, recognise
-from rtqual.parts.dictionaries.formats import read
+from rtqual.parts.dictionaries.dictionary_formats import read
 from rtqual.parts.dictionaries.model import Array, Dictionary, Number, Struct, Text, Type
+from rtqual.parts.dictionaries.value_codec import encode, recognise
 from rtqual.protocols.dictionary import Refused
 from support.dictionaries import COSMOS, FPRIME, MIB, XTCE, write_mib
 

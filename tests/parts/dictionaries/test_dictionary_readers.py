@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from rtqual.base.errors import BadInput
-from rtqual.parts.dictionaries.codec import encode, recognise
-from rtqual.parts.dictionaries.formats import read
+from rtqual.parts.dictionaries.dictionary_formats import read
 from rtqual.parts.dictionaries.model import Dictionary, Number
 from rtqual.parts.dictionaries.spoken import SpokenFormat
+from rtqual.parts.dictionaries.value_codec import encode, recognise
 from rtqual.protocols.dictionary import Refused
 from support.dictionaries import COSMOS, FPRIME, MIB, XTCE, XTCE_DOUBLED, write_mib
 

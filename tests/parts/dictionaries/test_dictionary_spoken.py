@@ -11,7 +11,7 @@ import pytest
 from rtqual.base.errors import BadInput
 from rtqual.engine.dialogue.language import language_of
 from rtqual.engine.dialogue.meaning import meant, preset
-from rtqual.engine.mission.language import Stage
+from rtqual.engine.mission.language_table import Stage
 from rtqual.parts.dictionaries.spoken import COSMOS, FPRIME, SpokenFormat
 from rtqual.protocols.dictionary import Encoded, Refused, Report
 from support.heater import language, verify_of

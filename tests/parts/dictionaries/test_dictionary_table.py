@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rtqual.base.errors import BadInput
-from rtqual.parts.dictionaries.formats import read
+from rtqual.parts.dictionaries.dictionary_formats import read
 from rtqual.parts.dictionaries.spoken import TABLE
 from rtqual.protocols.dictionary import Refused
 from support.heater import HEATER, language

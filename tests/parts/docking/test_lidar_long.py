@@ -11,8 +11,8 @@ from rtqual.engine.boards.virtual import VirtualBoard
 from rtqual.engine.candidates.debian import prepare
 from rtqual.engine.initramfs.contents import TOOL_PACKAGES
 from rtqual.protocols.board import Command, Job, Machine
-from rtqual.protocols.load.registry import all_loads
-from rtqual_docking.script import COMMON, DRIVER_MODULE, rendered
+from rtqual.protocols.load.all_loads import all_loads
+from rtqual_docking.guest_script import COMMON, DRIVER_MODULE, rendered
 from rtqual_docking.ways import DRIVER, MMAP_RAISED, MMAP_SIMD, LidarParameters, Way
 
 pytestmark = pytest.mark.manual

@@ -22,7 +22,7 @@ from rtqual.reports.machine.prometheus import to_prometheus
 from rtqual.reports.material import gather
 from rtqual.reports.page.document import Bullets, Table
 from rtqual.reports.view import build
-from rtqual.stages.select import Selection
+from rtqual.stages.selection import Selection
 from rtqual_docking.camera_goals import CameraWays, Reached, camera
 from rtqual_docking.chapter import lidar
 from rtqual_docking.faults import DESCRIPTORS, FAULTS

@@ -9,7 +9,7 @@ from rtqual.parts.explain.matching import Sample, match
 from rtqual.parts.explain.processor import X86_64
 from rtqual.parts.explain.sections import longest, placed
 from rtqual.parts.explain.stretch_words import cause, described
-from rtqual.parts.explain.timeline import Kind, Timeline, timeline
+from rtqual.parts.explain.timeline import TimeKind, Timeline, timeline
 from rtqual.parts.explain.trace import KernelThread, Trace
 from rtqual.parts.explain.windows import places, window
 from rtqual.protocols.record.schema import Series
@@ -76,9 +76,9 @@ def test_another_cpus_turn_is_a_part_of_its_own() -> None:
 def test_a_turn_says_what_held_up_the_samples_cpu_meanwhile() -> None:
     line = told(held_off())
     other = line.parts[1]
-    assert (other.turn, other.kind, other.thread) == ("swapper/0 on CPU 1", Kind.IRQS_OFF, "hackbench")
+    assert (other.turn, other.kind, other.thread) == ("swapper/0 on CPU 1", TimeKind.IRQS_OFF, "hackbench")
     assert described(other).startswith("swapper/0 on CPU 1; meanwhile interrupts off; in hackbench; late_hold; off in ")
-    assert line.causes[Kind.IRQS_OFF] == 6_990
+    assert line.causes[TimeKind.IRQS_OFF] == 6_990
     assert cause(line).startswith("mostly interrupts off, 6.99 us (69.9 % of it): in hackbench; late_hold")
     assert cause(line).endswith("; 4 us of the sample are other CPUs' turns")
 
@@ -88,19 +88,19 @@ def test_time_in_which_all_cpus_wait_is_no_turn() -> None:
     log = begun().add("H", 9_000, AT["late_hold"] + 20)
     line = told(woken(turn(log, 9_500, 13_000, halts=True), 13_000))
     assert [(part.kind, part.duration_ns, bool(part.turn)) for part in line.parts[:2]] == [
-        (Kind.DELIVERY, 2_900, True), (Kind.DELIVERY, 100, False),
+        (TimeKind.DELIVERY, 2_900, True), (TimeKind.DELIVERY, 100, False),
     ]  # fmt: skip
 
 
 def test_a_short_stretch_stays_one_though_a_turn_cuts_it() -> None:
     """1.5 us without preemption of its own, half before a turn and half behind it, is told; 0.9 us is not."""
-    for own_ns, kind in ((1_500, Kind.PREEMPT_OFF), (900, Kind.OTHER)):
+    for own_ns, kind in ((1_500, TimeKind.PREEMPT_OFF), (900, TimeKind.OTHER)):
         log = begun().add("b", 10_000, TIMER).add("I", 10_000, TIMER).add("O", 10_500, TIMER + 80)
         log.add("b", 10_500, AT["late_hold"] + 41).add("m", 11_000, 1)
         half_ns = own_ns // 2
         turn(log, 11_000 + half_ns, 15_000).add("m", 15_000 + half_ns, 0)
         line = told(back(log))
-        assert (Kind.PREEMPT_OFF in line.causes) == (kind == Kind.PREEMPT_OFF)
+        assert (TimeKind.PREEMPT_OFF in line.causes) == (kind == TimeKind.PREEMPT_OFF)
         assert line.turns_ns == 4_000 - half_ns
 
 

@@ -19,7 +19,7 @@ from rtqual.parts.explain import modules
 from rtqual.parts.explain.stage import Asked, Explained, _Run, explain, require
 from rtqual.parts.explain.stretch_words import cause
 from rtqual.parts.explain.symbols import Symbols
-from rtqual.parts.explain.timeline import Kind
+from rtqual.parts.explain.timeline import TimeKind
 from rtqual.protocols.board import Command
 from rtqual.protocols.record.schema import Measurement, Series
 from rtqual.protocols.record.store import Store, read
@@ -45,18 +45,18 @@ def late(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Explained]:
 @pytest.mark.parametrize(
     ("way", "kind", "function"),
     [
-        ("irqs", Kind.IRQS_OFF, "late_hold_interrupts [rtqual_late]"),
-        ("preempt", Kind.PREEMPT_OFF, "late_hold_preemption [rtqual_late]"),
-        ("softirq", Kind.SOFTIRQ, "late_flood [rtqual_late]"),
-        ("lock", Kind.LOCK, "late_hold_lock [rtqual_late]"),
-        ("faults", Kind.OTHER, "late_fault [rtqual_late]"),
-        ("none", Kind.OTHER, "late_work [rtqual_late]"),  # no part of this kernel is preempted, so it is late too
+        ("irqs", TimeKind.IRQS_OFF, "late_hold_interrupts [rtqual_late]"),
+        ("preempt", TimeKind.PREEMPT_OFF, "late_hold_preemption [rtqual_late]"),
+        ("softirq", TimeKind.SOFTIRQ, "late_flood [rtqual_late]"),
+        ("lock", TimeKind.LOCK, "late_hold_lock [rtqual_late]"),
+        ("faults", TimeKind.OTHER, "late_fault [rtqual_late]"),
+        ("none", TimeKind.OTHER, "late_work [rtqual_late]"),  # no part of this kernel is preempted, so it is late too
     ],
 )
 def test_what_a_module_does_is_named_as_the_cause(
-    late: dict[str, Explained], way: str, kind: Kind, function: str
+    late: dict[str, Explained], way: str, kind: TimeKind, function: str
 ) -> None:
-    causes_of_others = {Kind.IRQS_OFF, Kind.PREEMPT_OFF, Kind.SOFTIRQ, Kind.LOCK} - {kind}
+    causes_of_others = {TimeKind.IRQS_OFF, TimeKind.PREEMPT_OFF, TimeKind.SOFTIRQ, TimeKind.LOCK} - {kind}
     for line in late[way].timelines:
         assert (line.worst.kind, function in line.worst.chain) == (kind, True), line.worst
         assert line.worst.duration_ns > 0.5 * line.sample.value_ns
@@ -64,7 +64,7 @@ def test_what_a_module_does_is_named_as_the_cause(
         assert sum(line.causes.get(one, 0) for one in causes_of_others) < 0.05 * line.sample.value_ns
         assert line.named >= 0.99
     if way == "lock":
-        assert all(line.worst.thread == "late" and line.causes[Kind.FAULT] for line in late[way].timelines)
+        assert all(line.worst.thread == "late" and line.causes[TimeKind.FAULT] for line in late[way].timelines)
     if way == "faults":
         assert all(
             {"late_fault_storm [rtqual_late]", "asm_exc_page_fault"} < {*line.worst.chain}
@@ -98,7 +98,7 @@ def on_two(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Explained]:
 
 @pytest.mark.guest
 def test_on_two_cpus_it_is_named_too_and_the_others_turns_are_told(on_two: dict[str, Explained]) -> None:
-    kind, function = Kind.IRQS_OFF, "late_hold_interrupts [rtqual_late]"
+    kind, function = TimeKind.IRQS_OFF, "late_hold_interrupts [rtqual_late]"
     run = on_two["irqs"]
     assert run.cpus == 2
     line = run.timelines[0]  # turns cut what the module does into parts
@@ -206,10 +206,14 @@ def test_where_a_telecommand_spent_its_time_is_told(rtqual: Run, fails: Callable
     assert len(run["timelines"]) == 3 + 1 + 2  # of LIDAR_START and HK_ONCE too
     for line in run["timelines"]:
         assert sum(part["duration_ns"] for part in line["parts"]) == line["value_ns"] == sum(line["causes_ns"].values())
-        assert {Kind.GROUND, Kind.LINK, Kind.COMMANDS} <= {*line["causes_ns"]}
-        kinds = [part["kind"] for part in line["parts"] if part["kind"] in (Kind.GROUND, Kind.LINK, Kind.COMMANDS)]
-        assert (kinds[0], kinds[-1]) == (Kind.GROUND, Kind.GROUND)
-        assert kinds.index(Kind.LINK) < kinds.index(Kind.COMMANDS)
+        assert {TimeKind.GROUND, TimeKind.LINK, TimeKind.COMMANDS} <= {*line["causes_ns"]}
+        kinds = [
+            part["kind"]
+            for part in line["parts"]
+            if part["kind"] in (TimeKind.GROUND, TimeKind.LINK, TimeKind.COMMANDS)
+        ]
+        assert (kinds[0], kinds[-1]) == (TimeKind.GROUND, TimeKind.GROUND)
+        assert kinds.index(TimeKind.LINK) < kinds.index(TimeKind.COMMANDS)
         assert line["named"] >= 0.99
     shutil.copytree(path, tmp_path / "elsewhere/records" / path.name)
     assert "in the folder of its rtqual verify" in fails(2, "explain", tmp_path / "elsewhere/records" / path.name)

@@ -7,7 +7,7 @@ import pytest
 
 from rtqual.base.architecture import ARM64, ARMHF, Architecture
 from rtqual.engine.boards.machine import why_no_guest
-from rtqual.engine.boards.rtos import RtosBoard
+from rtqual.engine.boards.rtos_board import RtosBoard
 from rtqual.engine.boards.virtual import VirtualBoard
 from rtqual.engine.candidates import rtos
 from rtqual.engine.candidates.debian import prepare
@@ -15,7 +15,7 @@ from rtqual.engine.initramfs.contents import guest_tools
 from rtqual.engine.instruments.cyclictest.measure import CYCLICTEST, CyclictestParameters
 from rtqual.engine.instruments.probe.families import PROBES, ProbeParameters
 from rtqual.parts.explain.stage import Asked, explain
-from rtqual.parts.explain.timeline import Kind
+from rtqual.parts.explain.timeline import TimeKind
 from rtqual.protocols.board import Machine
 from support.late_guest import Run, recorded
 
@@ -32,7 +32,12 @@ def test_of_freertos_the_tick_is_the_sample(tmp_path: Path) -> None:
     (told,), again = (explain({record: Asked(worst=1)}) for _ in range(2))
     assert again == [told]
     (line,) = told.timelines
-    assert [part.kind for part in line.parts] == [Kind.DELIVERY, Kind.INTERRUPT, Kind.SCHEDULING, Kind.RETURN]
+    assert [part.kind for part in line.parts] == [
+        TimeKind.DELIVERY,
+        TimeKind.INTERRUPT,
+        TimeKind.SCHEDULING,
+        TimeKind.RETURN,
+    ]
     assert sum(part.duration_ns for part in line.parts) == line.sample.value_ns
     assert line.named == 1.0
     _, handler, switch, back = line.parts
@@ -62,6 +67,6 @@ def test_of_linux_on_arm(package: str, architecture: Architecture, board: str, e
     for line in told.timelines:
         assert sum(part.duration_ns for part in line.parts) == line.sample.value_ns
         assert line.named >= 0.99
-        assert any(part.kind == Kind.INTERRUPT and part.entry.startswith(entry) for part in line.parts)
+        assert any(part.kind == TimeKind.INTERRUPT and part.entry.startswith(entry) for part in line.parts)
         assert line.parts[-1].thread == "cyclictest (FIFO 80)"
-        assert {Kind.SCHEDULING, Kind.OWN} <= {*line.causes}
+        assert {TimeKind.SCHEDULING, TimeKind.OWN} <= {*line.causes}

@@ -11,7 +11,7 @@ from rtqual.parts.explain.matching import Sample, match
 from rtqual.parts.explain.processor import ARM_32, ARM_64, FREERTOS, Processor
 from rtqual.parts.explain.spec import spec
 from rtqual.parts.explain.symbols import Symbols
-from rtqual.parts.explain.timeline import Kind, Timeline, timeline
+from rtqual.parts.explain.timeline import TimeKind, Timeline, timeline
 from rtqual.parts.explain.trace import KernelThread, parse
 from rtqual.protocols.record.schema import Series
 from support.watched_runs import CYCLICTEST, IDLE, Log
@@ -60,8 +60,8 @@ def test_a_cpu_that_wakes_with_interrupts_off_comes_from_idle_and_another_interr
     log.add("O", 17_000, AT["el0t_64_sync"] + 80).add("b", 17_000, 0x4000).add("R", READ_NS, 0x4000)
     line = told(log, ARM_64, ARM64_SYMBOLS, 10_000)
     assert [(part.kind, part.duration_ns) for part in line.parts] == [
-        (Kind.IDLE_EXIT, 2_000), (Kind.DELIVERY, 110), (Kind.INTERRUPT, 890), (Kind.DELIVERY, 2_010),
-        (Kind.INTERRUPT, 890), (Kind.IDLE_EXIT, 100), (Kind.SCHEDULING, 1_000), (Kind.OWN, 3_000),
+        (TimeKind.IDLE_EXIT, 2_000), (TimeKind.DELIVERY, 110), (TimeKind.INTERRUPT, 890), (TimeKind.DELIVERY, 2_010),
+        (TimeKind.INTERRUPT, 890), (TimeKind.IDLE_EXIT, 100), (TimeKind.SCHEDULING, 1_000), (TimeKind.OWN, 3_000),
     ]  # fmt: skip
     assert line.named == 1.0
 
@@ -73,7 +73,7 @@ def test_after_an_exception_interrupts_are_as_the_mask_says() -> None:
     log.add("b", 11_000, AT["el1h_64_sync"]).add("X", 11_000, AT["el1h_64_sync"])
     log.add("O", 12_000, AT["el1h_64_sync"] + 80).add("b", 12_000, AT["do_idle"] + 8)
     line = told(log.add("R", READ_NS, 0), ARM_64, ARM64_SYMBOLS, 10_000)
-    assert line.causes == {Kind.IRQS_OFF: 10_000}
+    assert line.causes == {TimeKind.IRQS_OFF: 10_000}
     assert line.worst.off_at == "do_idle"
 
 
@@ -118,8 +118,8 @@ def test_freertos_switches_when_its_interrupt_ends_and_masks_where_it_counts() -
     log.add("w", 18_000, at["sleep_until"] + 8).add("R", READ_NS, at["sleep_until"] + 12)
     line = told(log, FREERTOS, IMAGE, 10_000, KernelThread(SLEEPER, "sleeper", 4, linux=False))
     assert [(part.kind, part.duration_ns) for part in line.parts] == [
-        (Kind.IRQS_OFF, 3_000), (Kind.DELIVERY, 1_010), (Kind.INTERRUPT, 2_990), (Kind.SCHEDULING, 1_000),
-        (Kind.RETURN, 2_000),
+        (TimeKind.IRQS_OFF, 3_000), (TimeKind.DELIVERY, 1_010), (TimeKind.INTERRUPT, 2_990),
+        (TimeKind.SCHEDULING, 1_000), (TimeKind.RETURN, 2_000),
     ]  # fmt: skip
     assert (line.parts[0].off_at, line.parts[0].thread) == ("vPortEnterCritical < prvIdleTask", "IDLE (priority 0)")
     assert line.parts[-1].thread == "sleeper (priority 4)"

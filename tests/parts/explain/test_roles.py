@@ -8,7 +8,7 @@ from rtqual.parts.explain.context import slices
 from rtqual.parts.explain.matching import Sample
 from rtqual.parts.explain.processor import X86_64
 from rtqual.parts.explain.roles import EMULATOR, STREAM, Players, Roles, between, logged
-from rtqual.parts.explain.timeline import Kind, told_by
+from rtqual.parts.explain.timeline import TimeKind, told_by
 from rtqual.parts.explain.trace import Trace
 from support.watched_runs import (
     AT,
@@ -81,10 +81,10 @@ def test_parts_are_told_by_who_runs_and_add_up() -> None:
         line = told_by(one, roles.kind, slices(trace, X86_64, SYMBOLS, 4, len(trace.kinds) - 2))
         assert sum(part.duration_ns for part in line.parts) == wanted - SENT_NS
         causes = dict(line.causes)
-        assert causes.pop(Kind.POSE, 0) == (POSE_NS - RANGE_NS if wanted == POSE_NS else 0)
+        assert causes.pop(TimeKind.POSE, 0) == (POSE_NS - RANGE_NS if wanted == POSE_NS else 0)
         assert causes == {
-            Kind.DECODE: 3_500, Kind.CAMERA: 2_000, Kind.HOST: 1_500, Kind.OTHER: 1_000, Kind.IDLE: 1_000,
-            Kind.WORKER: 500, Kind.INTERRUPT: 500,
+            TimeKind.DECODE: 3_500, TimeKind.CAMERA: 2_000, TimeKind.HOST: 1_500, TimeKind.OTHER: 1_000,
+            TimeKind.IDLE: 1_000, TimeKind.WORKER: 500, TimeKind.INTERRUPT: 500,
         }  # fmt: skip
 
 
@@ -124,5 +124,6 @@ def test_a_telecommands_parts_are_told_by_who_runs_and_add_up() -> None:
     first = trace.kinds.tolist().index(ord("s"))
     line = told_by(Sample(1, 14_000, 0, 24_000), kind, slices(trace, X86_64, SYMBOLS, first, len(trace.kinds) - 2))
     assert dict(line.causes) == {
-        Kind.LINK: 4_000, Kind.COMMANDS: 4_000, Kind.GROUND: 3_000, Kind.OTHER: 2_000, Kind.IDLE: 1_000,
+        TimeKind.LINK: 4_000, TimeKind.COMMANDS: 4_000, TimeKind.GROUND: 3_000, TimeKind.OTHER: 2_000,
+        TimeKind.IDLE: 1_000,
     }  # fmt: skip

@@ -11,13 +11,13 @@ import pytest
 
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.parts.explain import context
+from rtqual.parts.explain.cause_tally import tally, waterfalls
 from rtqual.parts.explain.context import slices
 from rtqual.parts.explain.export import chrome, write_ctf
 from rtqual.parts.explain.matching import Sample, match
 from rtqual.parts.explain.processor import X86_64
 from rtqual.parts.explain.sections import longest
-from rtqual.parts.explain.tally import tally, waterfalls
-from rtqual.parts.explain.timeline import Kind, Timeline, timeline
+from rtqual.parts.explain.timeline import TimeKind, Timeline, timeline
 from rtqual.parts.explain.trace import KernelThread, Trace
 from rtqual.parts.explain.windows import apart, window
 from rtqual.protocols.record.schema import Series
@@ -59,20 +59,20 @@ def told(cause: str) -> Timeline:
 @pytest.mark.parametrize(
     ("cause", "kind", "where"),
     [
-        ("irqs", Kind.IRQS_OFF, "late_hold"),
-        ("preempt", Kind.INTERRUPT, "hrtimer_interrupt"),
-        ("softirq", Kind.SOFTIRQ, "flood"),
-        ("none", Kind.INTERRUPT, "hrtimer_interrupt"),
+        ("irqs", TimeKind.IRQS_OFF, "late_hold"),
+        ("preempt", TimeKind.INTERRUPT, "hrtimer_interrupt"),
+        ("softirq", TimeKind.SOFTIRQ, "flood"),
+        ("none", TimeKind.INTERRUPT, "hrtimer_interrupt"),
     ],
 )
-def test_the_cause_is_named_and_the_parts_add_up(cause: str, kind: Kind, where: str) -> None:
+def test_the_cause_is_named_and_the_parts_add_up(cause: str, kind: TimeKind, where: str) -> None:
     line = told(cause)
     assert (line.worst.kind, line.worst.where) == (kind, where)
     assert sum(part.duration_ns for part in line.parts) == line.sample.value_ns == 10_000
     assert [part.begin_ns for part in line.parts] == [
         sum(part.duration_ns for part in line.parts[:number]) for number in range(len(line.parts))
     ]
-    assert line.parts[-1].kind == Kind.OWN
+    assert line.parts[-1].kind == TimeKind.OWN
     assert line.named == 1.0
 
 
@@ -84,13 +84,13 @@ def test_it_says_where_interrupts_were_switched_off_and_how_long_before() -> Non
 
 
 def test_an_interrupted_function_goes_on_below_no_interrupt() -> None:
-    after = [part for part in told("none").parts if part.kind == Kind.OTHER]
+    after = [part for part in told("none").parts if part.kind == TimeKind.OTHER]
     assert [part.chain for part in after] == [("do_syscall_64", "late_hold")]
 
 
 def test_short_stretches_without_preemption_are_the_thread_that_runs() -> None:
-    assert Kind.PREEMPT_OFF not in told("preempt").causes  # 400 ns of it
-    assert told("preempt").causes[Kind.OTHER] == told("none").causes[Kind.OTHER]
+    assert TimeKind.PREEMPT_OFF not in told("preempt").causes  # 400 ns of it
+    assert told("preempt").causes[TimeKind.OTHER] == told("none").causes[TimeKind.OTHER]
 
 
 def test_a_function_that_is_not_known_is_a_part_of_its_own() -> None:
@@ -101,7 +101,7 @@ def test_a_function_that_is_not_known_is_a_part_of_its_own() -> None:
     trace = log.trace()
     sample = Sample(1, 10_000, int(trace.events[-1]), READ_NS)
     line = timeline(sample, X86_64, THREAD, slices(trace, X86_64, SYMBOLS, 4, len(trace.kinds) - 2))
-    assert line.causes[Kind.UNNAMED] == 8_000
+    assert line.causes[TimeKind.UNNAMED] == 8_000
     assert line.named == pytest.approx(0.2)
 
 
@@ -114,7 +114,7 @@ def test_a_lock_that_the_thread_waits_for_is_told_with_the_thread_that_runs() ->
     trace = log.add("R", READ_NS, USER).trace()
     sample = Sample(1, READ_NS - EXPIRY_NS, int(trace.events[-1]), READ_NS)
     line = timeline(sample, X86_64, THREAD, slices(trace, X86_64, SYMBOLS, 4, len(trace.kinds) - 2))
-    (wait,) = [part for part in line.parts if part.kind == Kind.LOCK]
+    (wait,) = [part for part in line.parts if part.kind == TimeKind.LOCK]
     assert (wait.thread, wait.where, wait.duration_ns) == ("hackbench", "late_hold", 3_900)
 
 
@@ -130,11 +130,11 @@ def test_who_held_a_lock_is_told_for_all_of_the_wait_whoever_ran_meanwhile() -> 
     trace = log.add("R", READ_NS, USER).trace()
     sample = Sample(1, READ_NS - EXPIRY_NS, int(trace.events[-1]), READ_NS)
     line = timeline(sample, X86_64, THREAD, slices(trace, X86_64, SYMBOLS, 4, len(trace.kinds) - 2))
-    waits = [part for part in line.parts if part.kind == Kind.LOCK]
+    waits = [part for part in line.parts if part.kind == TimeKind.LOCK]
     assert [(part.thread, part.where, part.duration_ns) for part in waits] == [
         ("hackbench", "mutex_unlock", 3_900), ("hackbench", "mutex_unlock", 1_400),
     ]  # fmt: skip
-    assert Kind.IDLE_EXIT not in line.causes
+    assert TimeKind.IDLE_EXIT not in line.causes
 
 
 def test_a_sample_of_too_many_steps_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

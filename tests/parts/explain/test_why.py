@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rtqual.parts.explain.chapter import why, worst
-from rtqual.parts.explain.kept import WHY, Whys
+from rtqual.parts.explain.whys import WHY, Whys
 from rtqual.reports.material import Material, gather
 from rtqual.reports.page.document import Bullets, Heading, Plots
 from rtqual.reports.page.render import to_html

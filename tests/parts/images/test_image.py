@@ -23,13 +23,13 @@ from rtqual.base.architecture import AMD64, ARM64
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.engine.mission import Need, load_mission
 from rtqual.parts.images.archive import write_cpio
+from rtqual.parts.images.assembly import MINIMAL_ROOT_AT_MOST_B, Image, Request, build
 from rtqual.parts.images.bootpart import _local_package
 from rtqual.parts.images.ext4 import write_ext4
 from rtqual.parts.images.flash import Identity, read_fat, write_disk, write_fat
 from rtqual.parts.images.licences import declared
 from rtqual.parts.images.request import request_for
 from rtqual.parts.images.root import Attributes, Root, tool, unpack_tar
-from rtqual.parts.images.system import MINIMAL_ROOT_AT_MOST_B, Image, Request, build
 
 DOCKING = Path(__file__).parents[3] / "docking/missions/docking.toml"
 LICENSING = get_spdx_licensing()
@@ -229,7 +229,7 @@ def test_a_full_disk_is_told_and_leaves_the_good_image(kernel: Package, tmp_path
     small.mkdir()
     program = (
         "import sys; from pathlib import Path; from rtqual.base.architecture import AMD64\n"
-        "from rtqual.base.errors import RunFailed; from rtqual.parts.images.system import Request, build\n"
+        "from rtqual.base.errors import RunFailed; from rtqual.parts.images.assembly import Request, build\n"
         "from rtqual.base.apt import Package\n"
         "out = Path(sys.argv[1]) / 'image'; out.write_text('good')\n"
         "try: build(Request(Package('linux-test', '6.1', '0' * 64, 0, Path(sys.argv[2])), AMD64), out)\n"

@@ -15,16 +15,16 @@ import pytest
 from rtqual.base.apt import Package
 from rtqual.base.architecture import AMD64, ARM64, of_kernel
 from rtqual.base.errors import BadInput
-from rtqual.engine.boards.remote.board import RemoteBoard
 from rtqual.engine.boards.remote.check import check
+from rtqual.engine.boards.remote.remote_board import RemoteBoard
 from rtqual.engine.boards.remote.session import Session
 from rtqual.engine.boards.remote.settings import Settings
 from rtqual.engine.boards.remote.switch import Boot, Tryboot
-from rtqual.parts.images.board import ForBoard, for_board
+from rtqual.parts.images.assembly import Request, build
 from rtqual.parts.images.ext4 import write_ext4
 from rtqual.parts.images.flash import Identity, read_fat, write_disk, write_fat
+from rtqual.parts.images.known_good import ForBoard, for_board
 from rtqual.parts.images.root import Attributes, Root, tool
-from rtqual.parts.images.system import Request, build
 from rtqual.protocols.board import Command, Job
 from rtqual.protocols.board.system import Kernel
 from support.command import Fails

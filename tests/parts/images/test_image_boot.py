@@ -11,10 +11,10 @@ import pytest
 
 from rtqual.base.errors import RunFailed
 from rtqual.engine.mission import load_mission
+from rtqual.parts.images.assembly import MINIMAL_ROOT_AT_MOST_B, Request, build
 from rtqual.parts.images.image_trial import boot
 from rtqual.parts.images.request import request_for
 from rtqual.parts.images.root import tool
-from rtqual.parts.images.system import MINIMAL_ROOT_AT_MOST_B, Request, build
 from rtqual.parts.images.two_roots import two_roots
 
 DOCKING = Path(__file__).parents[3] / "docking/missions/docking.toml"

@@ -15,10 +15,10 @@ from rtqual.base.apt import Package
 from rtqual.base.architecture import AMD64
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.engine.mission import Need
+from rtqual.parts.images.assembly import Request, fill
 from rtqual.parts.images.inside import Inside
 from rtqual.parts.images.overlay import lay_over
 from rtqual.parts.images.root import Attributes, Root, unpack_tar
-from rtqual.parts.images.system import Request, fill
 
 
 @pytest.fixture

@@ -19,9 +19,9 @@ from rtqual.engine.boards.remote.job import checked, scripts
 from rtqual.engine.boards.remote.settings import Settings
 from rtqual.engine.boards.remote.staged import StagedFiles
 from rtqual.engine.initramfs.contents import pack
-from rtqual.parts.images.cards import board as card
-from rtqual.parts.images.cards.board import CardBoard, Missing
+from rtqual.parts.images.cards import card_board as card
 from rtqual.parts.images.cards.card import Planned, copy, results, write
+from rtqual.parts.images.cards.card_board import CardBoard, Missing
 from rtqual.parts.images.root import tool
 from rtqual.protocols.board import Command, Job
 from rtqual.protocols.board.system import Kernel

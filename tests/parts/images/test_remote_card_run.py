@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rtqual.parts.images.cards import board as card
+from rtqual.parts.images.cards import card_board as card
 from rtqual.parts.images.root import tool
 from rtqual.protocols.record.store import Store, read
 from support.command import Fails, Run

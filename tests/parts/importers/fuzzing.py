@@ -16,9 +16,9 @@ import yaml
 
 from rtqual.base.errors import BadInput
 from rtqual.parts.importers.detect import detect, formats
+from rtqual.parts.importers.placed_values import LOADER
 from rtqual.parts.importers.reading import Reading
-from rtqual.parts.importers.records import Circumstances, Found, to_record
-from rtqual.parts.importers.values import LOADER
+from rtqual.parts.importers.records import Circumstances, FoundRun, to_record
 from support.mutated import mutated
 
 LONGEST_S = 10.0  # of processor time, for one input
@@ -151,7 +151,7 @@ def assert_sound(name: str, path: Path) -> list[Reading] | None:
     try:
         readings = format_.read(path, "ns" if name in ("parquet", "csv") else None)
         records = [
-            to_record(Found(path, "0" * 64, format_, n, one), Circumstances("a")) for n, one in enumerate(readings)
+            to_record(FoundRun(path, "0" * 64, format_, n, one), Circumstances("a")) for n, one in enumerate(readings)
         ]
     except BadInput as error:
         assert_refusal(error, path)

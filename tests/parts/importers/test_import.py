@@ -17,7 +17,7 @@ from rtqual.engine.analysis.figure.summary import groups, measure
 from rtqual.parts.importers.detect import detect, formats, named
 from rtqual.parts.importers.records import Circumstances, import_files
 from rtqual.parts.importers.words import as_dict, lines
-from rtqual.protocols.record.schema import Kind, Series, Timing
+from rtqual.protocols.record.schema import Series, SeriesKind, Timing
 from rtqual.protocols.record.store import Store
 from support.import_files import (
     DATA,
@@ -115,7 +115,7 @@ def runs_seen_both_ways(path: Path) -> list[tuple[Series, Series]]:
 
 def assert_same_quantiles(raw: Series, histogram: Series) -> None:
     """A quantile among overflowed samples is known to lie there."""
-    assert (raw.info.kind, histogram.info.kind) == (Kind.RAW, Kind.HISTOGRAM)
+    assert (raw.info.kind, histogram.info.kind) == (SeriesKind.RAW, SeriesKind.HISTOGRAM)
     assert raw.info.cpu == histogram.info.cpu
     samples, limit = np.repeat(raw.values, raw.counts), histogram.info.overflow_from
     held = samples[: len(samples) - histogram.info.overflow]

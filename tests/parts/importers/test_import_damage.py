@@ -14,7 +14,7 @@ from rtqual.base.errors import BadInput
 from rtqual.engine.analysis.figure.summary import groups, measure
 from rtqual.parts.importers.detect import formats
 from rtqual.parts.importers.records import Circumstances, find_runs, to_record
-from rtqual.protocols.record.schema import Kind
+from rtqual.protocols.record.schema import SeriesKind
 from support.command import Fails
 from support.import_files import DATA, FILES, read, written
 
@@ -35,7 +35,7 @@ def reads_or_refuses(name: str, path: Path) -> None:
             for series in reading.measurement.series:
                 assert (series.counts > 0).all()
                 assert (np.diff(series.values) > 0).all()
-                assert (series.ordered() is None) is (series.info.kind is not Kind.RAW)
+                assert (series.ordered() is None) is (series.info.kind is not SeriesKind.RAW)
                 assert series.info.overflow >= 0
                 assert all(math.isfinite(value) for value in series.info.reported.values())
 

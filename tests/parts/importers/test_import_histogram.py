@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rtqual.protocols.record.schema import Kind
+from rtqual.protocols.record.schema import SeriesKind
 from support.import_files import DATA, counts, imported, read, read_file, read_one, refusal, summary, written
 
 
@@ -73,7 +73,7 @@ def test_a_script_that_kept_only_the_rows_cannot_tell_of_overflows(tmp_path: Pat
 def test_rows_that_were_filtered_away_leave_the_figures(tmp_path: Path) -> None:
     reading = read_one(written(tmp_path, histogram({}, TWO_FOOT, 2)))
     assert reading.measurement.problems == ()
-    assert [one.info.kind for one in reading.measurement.series] == [Kind.SUMMARY] * 2
+    assert [one.info.kind for one in reading.measurement.series] == [SeriesKind.SUMMARY] * 2
     assert reading.measurement.series[1].info.reported == {"n": 100, "min": 4000, "avg": 4000, "max": 700_000}
 
 

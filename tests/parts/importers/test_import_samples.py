@@ -12,7 +12,7 @@ import pytest
 from rtqual.engine.analysis.figure.model import Figure
 from rtqual.parts.importers import invocation
 from rtqual.parts.importers.detect import detect
-from rtqual.protocols.record.schema import Kind
+from rtqual.protocols.record.schema import SeriesKind
 from support.import_files import (
     DATA,
     counts,
@@ -104,7 +104,7 @@ def test_a_million_verbose_lines_need_little_memory(tmp_path: Path) -> None:
 def test_quiet_lines_give_what_they_print_and_nothing_else(tmp_path: Path) -> None:
     (one,) = imported(DATA / "other-systems-quiet.txt", tmp_path, load="none")
     (series,) = one.record.series
-    assert series.info.kind is Kind.SUMMARY
+    assert series.info.kind is SeriesKind.SUMMARY
     assert series.info.reported == {"n": 50_000, "min": 3000, "avg": 4000, "max": 29_000}
     assert one.record.inputs.parameters == {"interval": 10_000_000, "priority": 2}
     figures = summary(one).figures
@@ -155,7 +155,7 @@ def test_json_tells_unit_cpu_version_kernel_and_command() -> None:
 
 def test_json_without_a_histogram_is_a_summary_in_nanoseconds() -> None:
     series = read_file("cyclictest-ns-no-histogram.json").measurement.series[0]
-    assert series.info.kind is Kind.SUMMARY
+    assert series.info.kind is SeriesKind.SUMMARY
     assert series.info.reported == {"n": 500, "min": 16_545, "avg": 36_893.15, "max": 252_341}
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from rtqual.base.errors import BadInput
 from rtqual.parts.importers.detect import detect
 from rtqual.parts.importers.records import Circumstances, import_files
-from rtqual.protocols.record.schema import Kind, Series
+from rtqual.protocols.record.schema import Series, SeriesKind
 from rtqual.protocols.record.store import read
 from support.import_files import in_order
 
@@ -41,7 +41,7 @@ def kept(path: Path, folder: Path, format_name: str | None = None, **known: str)
     circumstances = Circumstances("flight", **known)  # type: ignore[arg-type]
     (one,) = import_files([path], folder / "out", circumstances, format_name=format_name)
     (series,) = read(one.path).series
-    assert series.info.kind is Kind.RAW
+    assert series.info.kind is SeriesKind.RAW
     return series
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rtqual.parts.importers.detect import detect
-from rtqual.protocols.record.schema import Kind
+from rtqual.protocols.record.schema import SeriesKind
 from support.import_files import (
     DATA,
     counts,
@@ -51,7 +51,7 @@ def test_sysbench_1_0_gives_bins_where_it_printed_them(tmp_path: Path) -> None:
     assert memory.measurement.scalars["operations_per_s"].unit == "1/s"
     assert "p99" in threads.measurement.series[0].info.reported
     binned = read_file("sysbench-1.0-histogram.txt").measurement
-    assert (binned.series[0].info.kind, binned.series[0].total, binned.problems) == (Kind.BINNED, 200, ())
+    assert (binned.series[0].info.kind, binned.series[0].total, binned.problems) == (SeriesKind.BINNED, 200, ())
     (one,) = imported(DATA / "sysbench-1.0-fileio.txt", tmp_path, instrument="sysbench-fileio-root")
     scalars = one.record.manifest.scalars
     assert one.record.inputs.instrument == "sysbench-fileio-root"
@@ -121,7 +121,7 @@ def test_timerlat_keeps_contexts_and_cpus_apart_and_leaves_the_totals(tmp_path: 
 def test_osnoise_in_buckets_is_read_in_its_unit() -> None:
     reading = read_file("rtla-osnoise.txt")
     first = reading.measurement.series[0]
-    assert (first.info.kind, first.info.name, first.total) == (Kind.BINNED, "noise", 2000)
+    assert (first.info.kind, first.info.name, first.total) == (SeriesKind.BINNED, "noise", 2000)
     assert counts(first) == {0: 400, 500: 1200, 1000: 380, 1500: 19}
     assert (reading.instrument, reading.wall_s, reading.measurement.problems) == ("rtla-osnoise", 3605, ())
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rtqual.engine.procedure.played import log_of
+from rtqual.engine.procedure.played_log import log_of
 from rtqual.protocols.record.store import read
 from support.command import Fails, Run
 from support.heater import HEATER

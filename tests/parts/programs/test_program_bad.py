@@ -15,7 +15,7 @@ from rtqual.base.errors import BadInput, RtqualError
 from rtqual.engine.boards.virtual import VirtualBoard
 from rtqual.engine.candidates.ready import with_files
 from rtqual.engine.mission.program import Program
-from rtqual.parts.programs import files
+from rtqual.parts.programs import program_files
 from rtqual.parts.programs.instrument import ProgramParameters, program
 from rtqual.protocols.board import Machine
 from rtqual.protocols.board.system import Kernel
@@ -64,7 +64,7 @@ def run(
 ) -> Iterator[Callable[..., Measurement]]:
     """Runs a shell as a program, with an argument and more keys of its table."""
     beside = {"/opt/x/loop250": "loop250", "/opt/x/orphan": "orphan"}
-    laid = files.laid(Program.model_validate({**_SHELL, "files": beside}, context={}), folder, AMD64)
+    laid = program_files.laid(Program.model_validate({**_SHELL, "files": beside}, context={}), folder, AMD64)
     board = VirtualBoard(with_files(kernel("debian"), laid), Machine(), tmp_path_factory.mktemp("board") / "scratch")
 
     def measured(line: str, **more: Any) -> Measurement:
@@ -123,7 +123,7 @@ def test_a_binary_that_no_guest_runs_is_refused(folder: Path, binary: str, says:
     subprocess.run(["gcc", "-shared", "-o", folder / "libmine.so", folder / "mine.c"], check=True)
     subprocess.run(["gcc", "-o", folder / "linked", folder / "main.c", f"-L{folder}", "-lmine"], check=True)
     with pytest.raises(BadInput) as caught:
-        files.laid(Program.model_validate({**_SHELL, "binary": binary}, context={}), folder, AMD64)
+        program_files.laid(Program.model_validate({**_SHELL, "binary": binary}, context={}), folder, AMD64)
     assert re.search(says, str(caught.value)), caught.value
     assert "\n" not in str(caught.value)
 
@@ -133,4 +133,4 @@ def test_a_sparse_file_without_end_is_refused_before_it_is_read(folder: Path, tm
         sparse.truncate(1 << 42)
     table = {"name": "x", "binary": str(folder / "shell"), "files": {"/opt/x/map": str(tmp_path / "map")}}
     with pytest.raises(BadInput, match=r"its files have 4,194,304 MiB, 1,024 at most"):
-        files.hashes(Program.model_validate(table, context={}), tmp_path)
+        program_files.hashes(Program.model_validate(table, context={}), tmp_path)

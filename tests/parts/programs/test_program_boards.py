@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from rtqual.base.architecture import AMD64
-from rtqual.engine.boards.remote.board import RemoteBoard
+from rtqual.engine.boards.remote.remote_board import RemoteBoard
 from rtqual.engine.boards.remote.session import Session
 from rtqual.engine.candidates.ready import with_files
 from rtqual.engine.mission.program import Program
-from rtqual.parts.programs import files
+from rtqual.parts.programs import program_files
 from rtqual.parts.programs.instrument import ProgramParameters, program
 from rtqual.protocols.board import Command, Job
 from rtqual.protocols.board.system import Kernel
@@ -74,7 +74,7 @@ def board(kernel: Callable[..., Kernel], tmp_path_factory: pytest.TempPathFactor
     """A stand-in with the loop in the candidate's memory."""
     folder = tmp_path_factory.mktemp("loop")
     subprocess.run(["gcc", "-O2", "-static", "-pthread", "-o", folder / "loop250", _EXAMPLE], check=True)
-    ready = with_files(kernel("debian"), files.laid(Program.model_validate(_LOOP, context={}), folder, AMD64))
+    ready = with_files(kernel("debian"), program_files.laid(Program.model_validate(_LOOP, context={}), folder, AMD64))
     with stand_in(folder / "stand-in") as there:
         there.wait_up()
         board = RemoteBoard(Session(settings_of(there), "test", folder / "log"), ready, "test")

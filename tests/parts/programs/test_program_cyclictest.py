@@ -12,7 +12,7 @@ from rtqual.engine.boards.virtual import VirtualBoard
 from rtqual.engine.candidates.ready import with_files
 from rtqual.engine.instruments.cyclictest.measure import CYCLICTEST, CyclictestParameters
 from rtqual.engine.mission.program import Program
-from rtqual.parts.programs import files
+from rtqual.parts.programs import program_files
 from rtqual.parts.programs.instrument import ProgramParameters, program
 from rtqual.protocols.board import Machine
 from rtqual.protocols.board.system import Kernel
@@ -34,7 +34,7 @@ def _taken(series: Series) -> np.ndarray:
 @pytest.mark.guest
 def test_as_a_program_it_is_as_late_as_as_an_instrument(kernel: Callable[..., Kernel], tmp_path: Path) -> None:
     wanted = Program.model_validate(_PROGRAM, context={})
-    ready = with_files(kernel("debian-rt"), files.laid(wanted, tmp_path, AMD64))
+    ready = with_files(kernel("debian-rt"), program_files.laid(wanted, tmp_path, AMD64))
     board = VirtualBoard(ready, Machine(), tmp_path / "scratch")
     parameters = ProgramParameters(program=wanted)
     instrument = program("program-cyclictest")

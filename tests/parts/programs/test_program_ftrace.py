@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from rtqual.base.architecture import AMD64
 from rtqual.base.errors import RunFailed
 from rtqual.parts.programs.ftrace import as_log
-from rtqual.parts.programs.jobs import jobs
-from rtqual.parts.programs.trace import Point, read
+from rtqual.parts.programs.thread_jobs import jobs
+from rtqual.parts.programs.thread_trace import WaitPoint, read
 
 _COMMON = (("common_type", 2), ("common_flags", 1), ("common_preempt_count", 1), ("common_pid", 4))
 _EVENTS = {
@@ -94,7 +94,7 @@ def test_jobs_are_those_of_the_events() -> None:
     assert trace.whole
     (thread,) = trace.threads.values()
     assert (thread.name, thread.priority) == ("loop", 70)
-    some = jobs(thread, Point("clock_nanosleep", 1))
+    some = jobs(thread, WaitPoint("clock_nanosleep", 1))
     assert [(job.due_ns, job.timed, job.started_ns, job.finished_ns) for job in some] == [
         (10_000, True, 11_000, 13_000),
         (12_000, True, 13_000, 14_010),
@@ -115,7 +115,7 @@ def test_another_clock_is_told_by_the_expiry() -> None:
         _call(2_000, 230, 0),
     )
     (thread,) = read(as_log(_text(page), AMD64), AMD64).threads.values()
-    (job,) = jobs(thread, Point("clock_nanosleep", 0))
+    (job,) = jobs(thread, WaitPoint("clock_nanosleep", 0))
     assert (job.due_ns, job.start_ns) == (10_000, 1_000)
 
 
@@ -131,7 +131,7 @@ def test_a_timer_of_a_signal_belongs_to_whom_it_wakes() -> None:
         _call(2_000, 128, 5),
     )
     (thread,) = read(as_log(_text(page), AMD64), AMD64).threads.values()
-    (job,) = jobs(thread, Point("rt_sigtimedwait", 0))
+    (job,) = jobs(thread, WaitPoint("rt_sigtimedwait", 0))
     assert (job.due_ns, job.timed) == (10_000, True)
 
 
@@ -149,7 +149,7 @@ def test_a_switch_that_the_kernel_did_not_tell_loses_no_job() -> None:
     )
     trace = read(as_log(_text(page), AMD64), AMD64)
     (thread,) = trace.threads.values()
-    (job,) = jobs(thread, Point("clock_nanosleep", 1))
+    (job,) = jobs(thread, WaitPoint("clock_nanosleep", 1))
     assert (job.due_ns, job.timed, job.started_ns, job.finished_ns) == (10_000, True, 13_000, 14_000)
     assert trace.untold == 1
 

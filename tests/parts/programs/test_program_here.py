@@ -14,9 +14,9 @@ from rtqual.base.errors import RunFailed
 from rtqual.engine.boards.here import TRACE
 from rtqual.engine.boards.local import LocalBoard
 from rtqual.engine.mission.program import Program
-from rtqual.parts.programs import files
+from rtqual.parts.programs import program_files
 from rtqual.parts.programs.instrument import ProgramParameters, program
-from rtqual.protocols.board import Outcome
+from rtqual.protocols.board import JobOutcome
 from rtqual.protocols.record.schema import Measurement
 
 _EXAMPLE = Path(__file__).parents[3] / "examples" / "loop250" / "loop250.c"
@@ -27,18 +27,18 @@ pytestmark = [
 ]
 
 
-def _run(folder: Path, **more: object) -> tuple[Outcome, ProgramParameters]:
+def _run(folder: Path, **more: object) -> tuple[JobOutcome, ProgramParameters]:
     told = {"name": "loop250", "binary": "loop250", "arguments": ["50", "70"], **more}
     task = {"name": "control", "thread": "gnc-250hz", "period": "4 ms", "deadline": "4 ms"}
     output = {"from": "stdout", "format": "csv", "series": {"late": "late_ns"}}
     wanted = Program.model_validate({**told, "task": [task], "output": [output]}, context={})
     parameters = ProgramParameters(program=wanted, folder=folder)
-    board = LocalBoard(files.own(wanted, folder, AMD64))
+    board = LocalBoard(program_files.own(wanted, folder, AMD64))
     job = program("program-loop250").job(parameters, cpus=1, seed=1)
     return board.run(job, seed=1, timeout_s=120), parameters
 
 
-def _measured(outcome: Outcome, parameters: ProgramParameters) -> Measurement:
+def _measured(outcome: JobOutcome, parameters: ProgramParameters) -> Measurement:
     return program("program-loop250").read(parameters, outcome, cpus=1)
 
 

@@ -6,13 +6,13 @@ import pytest
 from rtqual.base.architecture import AMD64
 from rtqual.engine.mission.program import Program
 from rtqual.parts.programs.judged import judged
-from rtqual.parts.programs.report import Report, read_report
+from rtqual.parts.programs.run_report import RunReport, read_report
 from rtqual.parts.programs.tasks import tables, threads_of
-from rtqual.parts.programs.trace import read
+from rtqual.parts.programs.thread_trace import read
 from rtqual.protocols.record.schema import Measurement
 from support.program_logs import PERIOD_NS, job_log
 
-_REPORT = Report(started=0, begin=0, end=100 * PERIOD_NS)
+_REPORT = RunReport(started=0, begin=0, end=100 * PERIOD_NS)
 
 
 def _program(*tasks: dict[str, object]) -> Program:
@@ -58,7 +58,7 @@ def test_a_release_that_never_came_is_a_miss() -> None:
 def test_jobs_outside_of_what_is_judged_do_not_count() -> None:
     program = _program()
     trace = read(job_log({1: 900_000, 9: 900_000}), AMD64)
-    measured = judged(program, trace, Report(begin=int(1.5 * PERIOD_NS), end=int(8.5 * PERIOD_NS)))
+    measured = judged(program, trace, RunReport(begin=int(1.5 * PERIOD_NS), end=int(8.5 * PERIOD_NS)))
     assert (_value(measured, "tick jobs"), _value(measured, "tick missed")) == (7, 0)
 
 
@@ -80,7 +80,7 @@ def _polled_first(times: int = 20) -> str:
 
 
 def test_where_a_thread_waited_while_it_started_is_not_where_its_jobs_begin() -> None:
-    report = Report(begin=PERIOD_NS // 2, end=100 * PERIOD_NS)
+    report = RunReport(begin=PERIOD_NS // 2, end=100 * PERIOD_NS)
     trace = read(_polled_first(), AMD64)
     measured = judged(_program({"name": "tick", "thread": "tick"}), trace, report)
     assert _value(measured, "tick jobs") == 10
@@ -93,7 +93,7 @@ def test_where_a_thread_waited_while_it_started_is_not_where_its_jobs_begin() ->
 
 def test_a_thread_that_waits_only_before_it_is_judged_keeps_its_point_and_has_no_job() -> None:
     trace = read(_polled_first(), AMD64)
-    report = Report(begin=90 * PERIOD_NS, end=99 * PERIOD_NS)
+    report = RunReport(begin=90 * PERIOD_NS, end=99 * PERIOD_NS)
     measured = judged(_program({"name": "tick", "thread": "tick"}), trace, report)
     which = "tick at priority 98 was never released from clock_nanosleep(1)"
     assert measured.absent == {"tick response": f"no job of it was seen: {which}"}
@@ -103,7 +103,7 @@ def test_a_job_at_work_when_its_deadline_passes_is_a_miss() -> None:
     text = job_log({}).replace("end\n", "") + "\n".join(
         ["11000100 t 0 0 11000000 77 0", "11000200 w 0 7 0 0 0", "11000300 i 0 7 0 0 0", "end", ""]
     )
-    measured = judged(_program(), read(text, AMD64), Report(begin=0, end=12 * PERIOD_NS))
+    measured = judged(_program(), read(text, AMD64), RunReport(begin=0, end=12 * PERIOD_NS))
     assert (_value(measured, "tick jobs"), _value(measured, "tick missed")) == (11, 1)
 
 

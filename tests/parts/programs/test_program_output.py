@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from rtqual.base.errors import RunFailed
 from rtqual.engine.mission.program import Output
-from rtqual.parts.programs.output import series
-from rtqual.parts.programs.report import read_report
+from rtqual.parts.programs.printed_series import series
+from rtqual.parts.programs.run_report import read_report
 
 _FORMATS = (
     {"format": "csv"},

@@ -9,11 +9,11 @@ from rtqual.base.architecture import AMD64
 from rtqual.engine.campaign import folder as kept
 from rtqual.engine.mission.program import Program
 from rtqual.parts.programs.judged import judged
-from rtqual.parts.programs.report import Report
-from rtqual.parts.programs.trace import read
+from rtqual.parts.programs.run_report import RunReport
+from rtqual.parts.programs.thread_trace import read
 from rtqual.protocols.record.schema import Inputs, Provenance, Record, Timing
 from rtqual.protocols.record.store import Store, make
-from rtqual.stages.select import report
+from rtqual.stages.selection import report
 from support.program_logs import PERIOD_NS, job_log
 
 _MISSION = """\
@@ -65,7 +65,7 @@ def _record(candidate: str, seed: int) -> Record:
     late = {seed + 1: 600_000, seed + 2: 700_000} if candidate == "stock" else {seed: 60_000 + seed}
     task = {"name": "tick", "thread": "tick", "period": "1 ms", "deadline": "500 us", "window": 4}
     program = Program.model_validate({"name": "loop", "binary": "loop", "task": [task]}, context={})
-    measured = judged(program, read(job_log(late, jobs=30), AMD64), Report(started=0, begin=0, end=40 * PERIOD_NS))
+    measured = judged(program, read(job_log(late, jobs=30), AMD64), RunReport(started=0, begin=0, end=40 * PERIOD_NS))
     inputs = Inputs(
         candidate=candidate, instrument="program-loop", load="none", board="virtual", cpus=1, seed=seed,
         parameters={"hashes": {"binary": _SHA256}},

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from rtqual.engine.initramfs.contents import guest_file
-from rtqual.parts.programs.report import Report, read_report
+from rtqual.parts.programs.run_report import RunReport, read_report
 
 
-def _run(folder: Path, *arguments: str) -> tuple[int, Report]:
+def _run(folder: Path, *arguments: str) -> tuple[int, RunReport]:
     done = subprocess.run([guest_file("rtqual-program"), *arguments], cwd=folder, timeout=60, check=False)
     return done.returncode, read_report((folder / "program.report").read_text())
 

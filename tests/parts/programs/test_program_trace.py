@@ -7,12 +7,21 @@ from hypothesis import strategies as st
 
 from rtqual.base.architecture import AMD64
 from rtqual.base.errors import RunFailed
-from rtqual.parts.programs.jobs import Job, chained, jobs, parts, release_point, row_of_misses, skipped, waits_of
-from rtqual.parts.programs.trace import Point, Trace, read
+from rtqual.parts.programs.thread_jobs import (
+    ThreadJob,
+    chained,
+    jobs,
+    parts,
+    release_point,
+    row_of_misses,
+    skipped,
+    waits_of,
+)
+from rtqual.parts.programs.thread_trace import ThreadTrace, WaitPoint, read
 from support.program_logs import job_log
 
-_SLEEP = Point("clock_nanosleep", 1)
-_SIGNAL = Point("rt_sigtimedwait", 0)
+_SLEEP = WaitPoint("clock_nanosleep", 1)
+_SIGNAL = WaitPoint("rt_sigtimedwait", 0)
 # A loop of 1,000 us: its second job is preempted by another of the program's threads, its third cycle is already past.
 _LOOP = """\
 10 c 0 0 500 0 0
@@ -38,7 +47,7 @@ end
 """
 
 
-def _loop() -> tuple[Trace, list[Job]]:
+def _loop() -> tuple[ThreadTrace, list[ThreadJob]]:
     trace = read(_LOOP, AMD64)
     return trace, jobs(trace.threads[7], _SLEEP)
 
@@ -113,7 +122,7 @@ end
     trace = read(log, AMD64)
     (job,) = jobs(trace.threads[7], _SLEEP)
     assert (job.due_ns, job.response_ns, job.locked) == (900, 7_100, 1)
-    assert job.waits == {Point("futex", 4096): 1}
+    assert job.waits == {WaitPoint("futex", 4096): 1}
     told = [
         (one.source, one.duration_ns, one.name) for one in parts(job, trace.threads[7], trace) if one.source == "wait"
     ]
@@ -144,7 +153,7 @@ end
 
 def test_a_futex_call_that_wakes_is_no_point() -> None:
     trace = read("1 n 0 7 7 120 0 x\n2 s 0 7 202 4096 129\n3 s 0 7 202 4096 128\nend\n", AMD64)
-    assert [step.point for step in trace.threads[7].steps] == [Point("futex", 4096)]
+    assert [step.point for step in trace.threads[7].steps] == [WaitPoint("futex", 4096)]
 
 
 def test_a_signal_timer_belongs_to_the_thread_that_it_wakes() -> None:
@@ -170,15 +179,15 @@ end
 
 
 def test_a_chain_is_due_when_its_head_was() -> None:
-    head = Job(1_000, True, 1_010, 0, 1_020, 1_500)
-    released = Job(1_300, False, 1_300, 7, 1_600, 2_000)
-    by_others = Job(9_000, False, 9_000, 8, 9_100, 9_200)
+    head = ThreadJob(1_000, True, 1_010, 0, 1_020, 1_500)
+    released = ThreadJob(1_300, False, 1_300, 7, 1_600, 2_000)
+    by_others = ThreadJob(9_000, False, 9_000, 8, 9_100, 9_200)
     some = chained([released, by_others], [head], tid=7)
     assert [(job.due_ns, job.response_ns, job.timed) for job in some] == [(1_000, 1_000, True)]
 
 
 def test_releases_that_never_came_are_counted_by_the_gaps() -> None:
-    some = [Job(due, True, due, 0, due) for due in (0, 10, 20, 50, 60, 74)]
+    some = [ThreadJob(due, True, due, 0, due) for due in (0, 10, 20, 50, 60, 74)]
     assert skipped(some, 10) == [0, 0, 2, 0, 0]
     assert row_of_misses([True, False, True, True, True, False, True]) == 3
 

@@ -13,7 +13,7 @@ from rtqual.base.errors import BadInput
 from rtqual.engine.analysis.regression.changes import changes
 from rtqual.engine.campaign import digest
 from rtqual.parts.site.lab import TOGETHER, Lab, lab, natural
-from rtqual.parts.site.stage import MARK, Written, site
+from rtqual.parts.site.stage import MARK, WrittenSite, site
 from rtqual.protocols.record.schema import Timing
 from rtqual.stages.digests import digest_of
 from support.command import Fails, Run
@@ -43,7 +43,7 @@ def data(out: Path, name: str) -> Any:
     return json.loads(key) and json.loads(value)
 
 
-def changed(folder: Path, groups: list[digest.OfGroup]) -> None:
+def changed(folder: Path, groups: list[digest.GroupDigest]) -> None:
     """Its digest with other groups."""
     its = digest_of(folder)
     (folder / digest.NAME).write_bytes(digest.as_file(its.campaign, its.body.model_copy(update={"groups": groups})))
@@ -216,4 +216,4 @@ def test_the_command_says_what_it_wrote_and_bad_input_in_a_line(
     (broken / digest.NAME).write_bytes(b"{}")
     assert "digest.json: damaged" in fails(2, "site", broken, "--out", tmp_path / "x")
     assert not (tmp_path / "x").exists()
-    assert isinstance(site([campaigns], tmp_path / "public"), Written)
+    assert isinstance(site([campaigns], tmp_path / "public"), WrittenSite)

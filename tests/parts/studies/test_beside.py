@@ -10,7 +10,7 @@ from rtqual.engine.analysis.evidence import analyse
 from rtqual.engine.mission import Mission, load_mission
 from rtqual.parts.studies.chapter_beside import beside
 from rtqual.parts.studies.choice import stated_needs, with_choice
-from rtqual.parts.studies.records import records
+from rtqual.parts.studies.study_records import records
 from rtqual.protocols.record.schema import Record, Series, Timing
 from rtqual.reports.material import gather
 from rtqual.reports.page.document import Block, Bullets, Paragraph, Table

@@ -11,9 +11,9 @@ from rtqual.engine.analysis.figure.comparable import unlike
 from rtqual.engine.analysis.figure.model import Summary
 from rtqual.engine.analysis.figure.summary import groups, measure
 from rtqual.engine.mission import Mission
-from rtqual.parts.studies.compare import agreement, compare
+from rtqual.parts.studies.repetition import agreement, compare
 from rtqual.parts.studies.words_compare import comparison_text, comparison_values
-from rtqual.protocols.record.schema import Kind, Record, Scalar, Series
+from rtqual.protocols.record.schema import Record, Scalar, Series, SeriesKind
 from support.analysis_records import one_group, record
 
 INTERVAL = {"interval": 10_000_000}
@@ -133,7 +133,9 @@ def test_a_system_is_found_by_the_name_that_the_catalogue_gives_it() -> None:
 def test_what_is_only_known_to_be_at_least_so_much_is_not_compared() -> None:
     """sysbench counts latencies beyond 100 s without their value; its least, average and largest it knows."""
     known = {"min": 193.4e9, "avg": 193.6e9, "max": 193.8e9}
-    series = Series.counted({}, Kind.BINNED, name="latency", overflow=64, overflow_from=99 * 10**9, reported=known)
+    series = Series.counted(
+        {}, SeriesKind.BINNED, name="latency", overflow=64, overflow_from=99 * 10**9, reported=known
+    )
     one = record(series, instrument="sysbench-mutex", load="none", parameters={"threads": 64})
     found = compare("aarest", mission(rt="aarest/emlid"), summaries([one]))
     assert [what.rpartition(" ")[2] for what in found.pairs[0].figures] == ["min", "avg", "max", "max-min"]
@@ -202,7 +204,9 @@ def test_what_gives_no_figure_is_told() -> None:
         return found.apart[0]
 
     nothing = {"n": 1e6, "min": 6e3, "avg": float("nan"), "max": 9e3}
-    assert "latency avg is nan, no figure" in apart(Series.counted({}, Kind.SUMMARY, name="latency", reported=nothing))
+    assert "latency avg is nan, no figure" in apart(
+        Series.counted({}, SeriesKind.SUMMARY, name="latency", reported=nothing)
+    )
     strange = compare("spacechain", asked, summaries([latencies("rt", 6_000, 70_000, problems=["a \x1b[31mred one"])]))
     assert "a  [31mred one" in comparison_text(strange)
     assert "no samples of latency" in apart(Series.raw([], name="latency"))

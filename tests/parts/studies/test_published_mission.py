@@ -16,8 +16,8 @@ from rtqual.engine.campaign.run import Campaign, Watcher
 from rtqual.engine.mission import Mission, Need, load_mission
 from rtqual.parts.studies.catalogue import studies, study, systems
 from rtqual.parts.studies.choice import stated_needs, with_choice
-from rtqual.parts.studies.records import records
-from rtqual.protocols.record.schema import Kind, Record
+from rtqual.parts.studies.study_records import records
+from rtqual.protocols.record.schema import Record, SeriesKind
 from rtqual.protocols.record.store import Store
 
 ROOT = Path(__file__).parents[3]
@@ -36,7 +36,7 @@ def test_every_system_gives_records_of_what_was_printed_and_nothing_else() -> No
         assert found, system
         for record in found.values():
             assert (record.inputs.board, record.inputs.candidate) == ("published", "it")
-            assert {one.info.kind for one in record.series} == {Kind.SUMMARY}
+            assert {one.info.kind for one in record.series} == {SeriesKind.SUMMARY}
             assert all(not one.total and set(one.info.reported) <= {"n", *STATISTICS} for one in record.series)
             assert record.inputs.job == {"study": key, "table": record.inputs.job["table"], "row": row}
             made = record.manifest.provenance

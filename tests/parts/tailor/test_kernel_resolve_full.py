@@ -9,8 +9,8 @@ from subprocess import CompletedProcess
 import pytest
 
 from rtqual.base.architecture import AMD64, ARM64, Architecture
-from rtqual.engine.kernel.lint.judge import Severity, State, lint
-from rtqual.engine.kernel.lint.system import from_config
+from rtqual.engine.kernel.lint.judged_system import from_config
+from rtqual.engine.kernel.lint.lint_rules import Severity, State, lint
 from rtqual.engine.kernel.needs import check_needs
 from rtqual.engine.mission import Need, load_mission
 from rtqual.parts.tailor.configure.resolve import resolve

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from rtqual.engine.mission import Tailor
-from rtqual.parts.tailor import candidate as built
+from rtqual.parts.tailor import tailored as built
 from support.kernel_trees import write_tree
 
 

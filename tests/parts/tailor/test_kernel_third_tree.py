@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from rtqual.base.architecture import ARM64
-from rtqual.engine.kernel.lint.judge import Severity, State, lint
-from rtqual.engine.kernel.lint.system import from_config
+from rtqual.engine.kernel.lint.judged_system import from_config
+from rtqual.engine.kernel.lint.lint_rules import Severity, State, lint
 from rtqual.engine.kernel.needs import check_needs
 from rtqual.engine.mission import load_mission
 from rtqual.parts.tailor.configure.resolve import resolve

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rtqual.engine.kernel.config import Config
-from rtqual.engine.kernel.lint.judge import LintCheck, LintRule, State, lint, readings, rules
-from rtqual.engine.kernel.lint.system import System, from_config, parse_parameters
+from rtqual.engine.kernel.lint.judged_system import System, from_config, parse_parameters
+from rtqual.engine.kernel.lint.lint_rules import LintCheck, LintRule, State, lint, readings, rules
 from rtqual.engine.mission import load_mission
 from support.lint_findings import BY_ID, DOCKING, judged, states
 

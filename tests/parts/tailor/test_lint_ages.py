@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rtqual.base.errors import BadInput
-from rtqual.engine.kernel.lint import cpus, judge, known
-from rtqual.engine.kernel.lint.judge import Finding, State, rules
-from rtqual.engine.kernel.lint.system import System, from_config
+from rtqual.engine.kernel.lint import cpus, known, lint_rules
+from rtqual.engine.kernel.lint.judged_system import System, from_config
+from rtqual.engine.kernel.lint.lint_rules import Finding, State, rules
 from rtqual.parts.tailor.lint.fragment import check_complete
 from support.lint_findings import BY_ID, judged
 
@@ -169,7 +169,7 @@ def test_any_list_of_cpus_is_read_or_none(text: str) -> None:
 
 
 def test_the_ages_are_of_what_the_rules_name() -> None:
-    text = Path(known.__file__).with_name("lint.toml").read_text() + Path(judge.__file__).read_text()
+    text = Path(known.__file__).with_name("lint.toml").read_text() + Path(lint_rules.__file__).read_text()
     table = Path(known.__file__).with_name("known.toml").read_text()
     for name in re.findall(r'^"?([\w.]+)"? = \{', table, re.MULTILINE):
         assert name in text, name

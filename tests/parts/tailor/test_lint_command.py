@@ -16,13 +16,13 @@ from rtqual.base.architecture import AMD64
 from rtqual.base.errors import BadInput
 from rtqual.engine.boards.virtual import VirtualBoard
 from rtqual.engine.initramfs.contents import TOOL_PACKAGES
-from rtqual.engine.kernel.lint.judge import Severity, State, lint, rules
-from rtqual.engine.kernel.lint.system import from_config, parse_parameters
-from rtqual.parts.tailor.candidate import as_candidate
+from rtqual.engine.kernel.lint.judged_system import from_config, parse_parameters
+from rtqual.engine.kernel.lint.lint_rules import Severity, State, lint, rules
 from rtqual.parts.tailor.configure.tree import debian_tree
 from rtqual.parts.tailor.lint.stage import _job, observe, of_file, of_fragment, of_kernel_in_guest, of_this_machine
 from rtqual.parts.tailor.lint.stage import lint as lint_command
 from rtqual.parts.tailor.make.build import build
+from rtqual.parts.tailor.tailored import as_candidate
 from rtqual.protocols.board.system import Kernel
 from support.command import Run
 from support.kernel_trees import tiny_config, write_tree

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from rtqual.engine.kernel.lint.judge import Finding, Severity, State
-from rtqual.engine.kernel.lint.system import from_config
+from rtqual.engine.kernel.lint.judged_system import from_config
+from rtqual.engine.kernel.lint.lint_rules import Finding, Severity, State
 from rtqual.parts.tailor.lint.fragment import check_complete
 from support.lint_findings import judged
 

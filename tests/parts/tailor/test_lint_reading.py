@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rtqual.base.errors import BadInput
-from rtqual.engine.kernel.lint.judge import State, lint
-from rtqual.engine.kernel.lint.system import from_config, parse_parameters
+from rtqual.engine.kernel.lint.judged_system import from_config, parse_parameters
+from rtqual.engine.kernel.lint.lint_rules import State, lint
 from support.command import Run
 from support.lint_findings import BY_ID, TEXT, states
 

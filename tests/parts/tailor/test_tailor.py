@@ -15,8 +15,8 @@ from rtqual.engine.analysis.model import Evidence
 from rtqual.engine.campaign import folder as kept
 from rtqual.engine.campaign.folder import Result
 from rtqual.engine.mission import Mission, load_mission
-from rtqual.parts.tailor.account import ACCOUNTS, Account, Accounts, MenuChange, RemovalEntry
 from rtqual.parts.tailor.stage import tailored
+from rtqual.parts.tailor.tailor_account import ACCOUNTS, Account, Accounts, MenuChange, RemovalEntry
 from rtqual.protocols.instrument import NoParameters
 from rtqual.protocols.record.schema import Timing
 from rtqual.reports.write import write_report

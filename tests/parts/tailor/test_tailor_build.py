@@ -10,7 +10,7 @@ import pytest
 
 from rtqual.base.cache import locked
 from rtqual.base.errors import RunFailed
-from rtqual.parts.tailor.headers import of_built
+from rtqual.parts.tailor.built_headers import of_built
 from rtqual.parts.tailor.make.build import Watch, build, hash_of
 from support.small_kernel import CONFIG, small_tree
 

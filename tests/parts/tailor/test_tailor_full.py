@@ -17,7 +17,7 @@ import pytest
 from rtqual.base.cache import cache_dir
 from rtqual.engine.campaign.run import Watcher
 from rtqual.engine.mission import load_mission
-from rtqual.parts.images.system import MINIMAL_ROOT_AT_MOST_B
+from rtqual.parts.images.assembly import MINIMAL_ROOT_AT_MOST_B
 from rtqual.parts.tailor.configure.tree import debian_tree, open_tree
 from rtqual.parts.tailor.make.build import BuiltKernel, build
 from rtqual.protocols.record.schema import Manifest

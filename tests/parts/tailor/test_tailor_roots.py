@@ -16,7 +16,7 @@ from rtqual.engine.campaign.plan import plan
 from rtqual.engine.candidates.roots import MEMORY_MIB
 from rtqual.engine.instruments.footprint import FOOTPRINT
 from rtqual.engine.mission import Mission, load_mission
-from rtqual.parts.tailor.account import ACCOUNTS, Account, Accounts, JudgedRule
+from rtqual.parts.tailor.tailor_account import ACCOUNTS, Account, Accounts, JudgedRule
 from rtqual.protocols.instrument import NoParameters
 from rtqual.protocols.record.schema import Timing
 from rtqual.reports.write import write_report

@@ -9,7 +9,6 @@ from rtqual.engine.analysis.figure.model import Figure, Group, Interval, Summary
 from rtqual.engine.analysis.model import Evidence
 from rtqual.engine.kernel.config import parse
 from rtqual.engine.mission import Candidate, Mission, Tailor, load_mission
-from rtqual.parts.tailor.account import ACCOUNTS, Account, Accounts
 from rtqual.parts.tailor.chapter_steps import chain
 from rtqual.parts.tailor.configure.kconfig import Kconfig
 from rtqual.parts.tailor.configure.resolve import resolve_wishes
@@ -17,6 +16,7 @@ from rtqual.parts.tailor.configure.restore import falling
 from rtqual.parts.tailor.configure.rules import Removal, Wish, removals
 from rtqual.parts.tailor.make.build import build
 from rtqual.parts.tailor.stage import STEPWISE, step_by_step, tailored
+from rtqual.parts.tailor.tailor_account import ACCOUNTS, Account, Accounts
 from rtqual.protocols.record.schema import Timing
 from rtqual.reports.write import write_report
 from support.command import mission_text

@@ -15,10 +15,10 @@ from rtqual.engine.analysis.model import Evidence as Analysis
 from rtqual.engine.campaign import folder as kept
 from rtqual.engine.campaign.folder import Result
 from rtqual.engine.mission import Mission
-from rtqual.parts.tailor.account import ACCOUNTS, Account, Accounts, with_trims
 from rtqual.parts.tailor.command import tailor
 from rtqual.parts.tailor.configure.kconfig import Kconfig
 from rtqual.parts.tailor.configure.rules import Wish
+from rtqual.parts.tailor.tailor_account import ACCOUNTS, Account, Accounts, with_trims
 from rtqual.parts.tailor.trim.objects import Code
 from rtqual.parts.tailor.trim.search import (
     BOOT,

@@ -7,9 +7,9 @@ import pytest
 
 from rtqual.base.errors import RunFailed
 from rtqual.parts.xenomai.gravity import FILE
-from rtqual.protocols.board import Outcome
-from rtqual.protocols.instrument.registry import all_instruments
-from rtqual.protocols.record.schema import Kind, Measurement
+from rtqual.protocols.board import JobOutcome
+from rtqual.protocols.instrument.all_instruments import all_instruments
+from rtqual.protocols.record.schema import Measurement, SeriesKind
 from support.instrument_outputs import CAPTURED, captured_text, outcome_of, read
 
 LATENCY = (100, 3530, 3906)  # samples, the least and the largest
@@ -17,19 +17,19 @@ LATMUS = (100, 2936, 2948, 3035)  # samples; least, average and largest of whole
 CONFIGURED = {"latency-user": "gravity: irq=0 kernel=2000 user=2000\n", "latmus-user": "0i 2000k 3000u\n"}
 
 
-def with_gravity(name: str, gravity: str, outcome: Outcome | None = None) -> Outcome:
+def with_gravity(name: str, gravity: str, outcome: JobOutcome | None = None) -> JobOutcome:
     outcome = outcome or outcome_of(name, captured_text(name))
     return replace(outcome, files={**outcome.files, FILE: gravity})
 
 
-def configured(name: str, outcome: Outcome) -> Measurement:
+def configured(name: str, outcome: JobOutcome) -> Measurement:
     return read(name, outcome, gravity="configured")
 
 
 def test_latency_counts_every_sample_in_1_ns() -> None:
     measurement = read("latency-user", outcome_of("latency-user", captured_text("latency-user")))
     (series,) = measurement.series
-    assert (series.info.name, series.info.kind, series.info.cpu) == ("latency", Kind.HISTOGRAM, 0)
+    assert (series.info.name, series.info.kind, series.info.cpu) == ("latency", SeriesKind.HISTOGRAM, 0)
     assert (series.total, int(series.values[0]), int(series.values[-1])) == LATENCY
     assert {name: one.value for name, one in measurement.scalars.items()} == {
         "overruns": 0, "mode switches": 0, "gravity, irq": 0, "gravity, kernel": 0, "gravity, user": 0,
@@ -40,7 +40,7 @@ def test_latency_counts_every_sample_in_1_ns() -> None:
 def test_latmus_counts_in_bins_and_tells_extremes_in_1_ns() -> None:
     measurement = read("latmus-user", outcome_of("latmus-user", captured_text("latmus-user")))
     (series,) = measurement.series
-    assert (series.info.name, series.info.kind, series.total) == ("latency", Kind.BINNED, LATMUS[0])
+    assert (series.info.name, series.info.kind, series.total) == ("latency", SeriesKind.BINNED, LATMUS[0])
     assert series.info.reported == dict(zip(("min", "avg", "max"), LATMUS[1:], strict=True))
     assert measurement.problems == ()
 
@@ -66,7 +66,7 @@ def test_negative_latencies_are_in_no_bin() -> None:
     line = next(one for one in text.splitlines() if one.startswith("RTS|"))
     early = text.replace(line, "RTS|     -0.116|     -0.007|      0.117|       0|     0|    00:00:01/00:00:01")
     (series,) = configured(name, with_gravity(name, CONFIGURED[name], outcome_of(name, early))).series
-    assert (series.info.kind, series.total) == (Kind.SUMMARY, 0)
+    assert (series.info.kind, series.total) == (SeriesKind.SUMMARY, 0)
     assert (series.info.reported["min"], series.info.reported["max"]) == (-116, 117)
 
 
@@ -76,7 +76,7 @@ def test_latmus_is_asked_for_all_its_samples_whatever_their_sign() -> None:
     outcome = with_gravity(name, CONFIGURED[name], outcome_of(name, early))
     outcome = replace(outcome, files={**outcome.files, "latmus.txt": early})
     measurement = configured(name, outcome)
-    assert (measurement.series[0].info.kind, measurement.problems) == (Kind.SUMMARY, ())
+    assert (measurement.series[0].info.kind, measurement.problems) == (SeriesKind.SUMMARY, ())
     assert read(name, outcome, gravity="configured", seconds=3).problems == ("latmus took 100 samples of 150",)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rtqual.engine.instruments.probe.output import Benchmark, Status, parse
+from rtqual.engine.instruments.probe.probe_output import Benchmark, Status, parse
 from support.probe_sources import FAMILIES, PROBE
 from support.real_tools import needs_fifo
 

@@ -18,8 +18,8 @@ from rtqual.engine.dictionary.codec import telecommand
 from rtqual.engine.dictionary.definition import CommandDefinition, PacketField, load
 from rtqual.engine.mission import load_mission
 from rtqual.engine.procedure.line import CLOSING
-from rtqual.engine.procedure.load import load_procedures
 from rtqual.engine.procedure.model import Procedure
+from rtqual.engine.procedure.procedure_files import load_procedures
 from rtqual.engine.procedure.script import compiled
 from rtqual.parts.yamcs.stage import ground
 from rtqual.parts.yamcs.yamcs import GroundPlace, configuration

@@ -24,12 +24,12 @@ from rtqual.protocols.record.schema import (
     CHUNK,
     InMemory,
     Int64Array,
-    Kind,
     Measurement,
     Order,
     Record,
     Series,
     SeriesInfo,
+    SeriesKind,
 )
 from rtqual.protocols.record.store import Store, read, verify
 from support.command import Run, rtqual_command
@@ -61,7 +61,7 @@ class Latencies:
 
 
 def raw(*orders: Order) -> Record:
-    infos = [SeriesInfo(name="latency", kind=Kind.RAW, cpu=cpu) for cpu in range(len(orders))]
+    infos = [SeriesInfo(name="latency", kind=SeriesKind.RAW, cpu=cpu) for cpu in range(len(orders))]
     return record(Measurement(tuple(map(Series.of_order, orders, infos))))
 
 

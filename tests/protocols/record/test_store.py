@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from rtqual.base.errors import RunFailed
 from rtqual.protocols.record import store as store_module
-from rtqual.protocols.record.schema import Kind, Measurement, Scalar, Series, Timing
+from rtqual.protocols.record.schema import Measurement, Scalar, Series, SeriesKind, Timing
 from rtqual.protocols.record.store import MANIFEST, Store, read
 from support.small_disk import mounted_disk
 from support.store_records import INPUTS, content, record
@@ -29,9 +29,9 @@ SERIES = st.one_of(
     st.builds(
         lambda counts, kind: Series.counted(counts, kind, name="c", cpu=3),
         st.dictionaries(VALUES, st.integers(1, 2**40)),
-        st.sampled_from([Kind.HISTOGRAM, Kind.BINNED]),
+        st.sampled_from([SeriesKind.HISTOGRAM, SeriesKind.BINNED]),
     ),
-    st.builds(lambda: Series.counted({}, Kind.SUMMARY, name="s", reported={"avg": 0.1})),
+    st.builds(lambda: Series.counted({}, SeriesKind.SUMMARY, name="s", reported={"avg": 0.1})),
 )
 SCALARS = st.dictionaries(
     st.text(min_size=1, max_size=5),

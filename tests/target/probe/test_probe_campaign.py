@@ -14,7 +14,7 @@ from rtqual.engine.instruments.cyclictest.measure import CYCLICTEST, CyclictestP
 from rtqual.engine.instruments.probe.families import ProbeParameters
 from rtqual.protocols.board import Machine
 from rtqual.protocols.board.system import Kernel
-from rtqual.protocols.instrument.registry import all_instruments
+from rtqual.protocols.instrument.all_instruments import all_instruments
 from rtqual.protocols.record.schema import Series
 from support.command import Run
 

@@ -16,14 +16,14 @@ import pytest
 from scipy.stats import spearmanr
 
 from rtqual.base.errors import BadInput, RunFailed
-from rtqual.engine.boards.rtos import RtosBoard
+from rtqual.engine.boards.rtos_board import RtosBoard
 from rtqual.engine.candidates import rtos
 from rtqual.engine.instruments.probe.families import ProbeParameters
-from rtqual.engine.instruments.probe.output import parse
+from rtqual.engine.instruments.probe.probe_output import parse
 from rtqual.protocols.board import Command, Job
 from rtqual.protocols.board.system import Rtos
-from rtqual.protocols.instrument.registry import all_instruments
-from rtqual.protocols.record.schema import Kind
+from rtqual.protocols.instrument.all_instruments import all_instruments
+from rtqual.protocols.record.schema import SeriesKind
 from support.freertos import FAMILIES, begun_otherwise, medians_ns, outcome_of, published_ns
 from support.probe_sources import PROBE
 
@@ -156,7 +156,7 @@ def test_an_instrument_reads_it_as_it_reads_linux(image: Rtos) -> None:
     outcome = RtosBoard(image).run(PROBE_WAKEUP.job(parameters, cpus=1, seed=3), seed=3, timeout_s=30)
     measurement = PROBE_WAKEUP.read(parameters, outcome, cpus=1)
     (latency,) = measurement.series
-    assert (latency.info.kind, latency.total, latency.info.unit) == (Kind.RAW, 50, "ns")
+    assert (latency.info.kind, latency.total, latency.info.unit) == (SeriesKind.RAW, 50, "ns")
     assert 100 < latency.values.min() <= latency.values.max() < 2_000
     assert not measurement.problems
     assert outcome.facts["kernel"] == image.system

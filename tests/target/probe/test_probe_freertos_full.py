@@ -12,17 +12,17 @@ import pytest
 from rtqual.base.apt import fetch_closure
 from rtqual.base.architecture import ARMHF
 from rtqual.base.cache import cache_dir, sha256_file
-from rtqual.engine.boards.rtos import RtosBoard
+from rtqual.engine.boards.rtos_board import RtosBoard
 from rtqual.engine.boards.virtual import VirtualBoard
 from rtqual.engine.candidates import rtos
 from rtqual.engine.candidates.debian import prepare
 from rtqual.engine.initramfs.contents import TOOL_PACKAGES
 from rtqual.engine.instruments.probe.families import ProbeParameters
-from rtqual.engine.instruments.probe.output import parse
+from rtqual.engine.instruments.probe.probe_output import parse
 from rtqual.protocols.board import Machine
 from rtqual.protocols.board.registry import PACKAGE, row_for
 from rtqual.protocols.board.system import Rtos
-from rtqual.protocols.instrument.registry import all_instruments
+from rtqual.protocols.instrument.all_instruments import all_instruments
 from support.freertos import MISSION, PLAN, medians_ns, outcome_of, published_ns
 from support.probe_sources import PROBE
 

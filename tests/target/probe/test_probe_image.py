@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rtqual.base.errors import BadInput
-from rtqual.engine.boards.rtos import RtosBoard
+from rtqual.engine.boards.rtos_board import RtosBoard
 from rtqual.engine.candidates import linked, tried
 from rtqual.engine.candidates.tried import try_out
 from rtqual.protocols.board.system import Rtos

@@ -19,7 +19,7 @@ from rtqual.engine.initramfs.contents import TOOL_PACKAGES, build
 from rtqual.engine.instruments.probe.families import ProbeParameters
 from rtqual.protocols.board import Command, Job, Machine
 from rtqual.protocols.board.system import Kernel
-from rtqual.protocols.instrument.registry import all_instruments
+from rtqual.protocols.instrument.all_instruments import all_instruments
 from rtqual.protocols.record.schema import samples_digest
 from support.probe_sources import PROBE
 

@@ -13,12 +13,12 @@ import pytest
 from scipy.stats import spearmanr
 
 from rtqual.base.errors import RunFailed
-from rtqual.engine.boards import rtos
-from rtqual.engine.boards.rtos import RtosBoard
+from rtqual.engine.boards import rtos_board
+from rtqual.engine.boards.rtos_board import RtosBoard
 from rtqual.engine.campaign import folder as kept
 from rtqual.engine.candidates import linked
 from rtqual.engine.candidates.tried import try_out
-from rtqual.engine.instruments.probe.output import ProbeOutput, parse
+from rtqual.engine.instruments.probe.probe_output import ProbeOutput, parse
 from rtqual.protocols.board.system import Rtos
 from support.command import Run
 from support.freertos import FAMILIES, MISSION, begun_otherwise, medians_ns, outcome_of, published_ns
@@ -98,7 +98,7 @@ def test_no_benchmark_begins_with_a_transient(image: Image, family: str) -> None
 @pytest.mark.guest
 def test_an_image_that_prints_without_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is read into memory: a probe's largest result is far below the limit."""
-    monkeypatch.setattr(rtos, "_MOST_B", 1 << 16)
+    monkeypatch.setattr(rtos_board, "_MOST_B", 1 << 16)
     source, image = tmp_path / "image.c", tmp_path / "image.elf"
     source.write_text("void _start(void) { for (;;) *(volatile char *)0x09000000 = '\\n'; }\n")  # the board's UART
     subprocess.run(["arm-none-eabi-gcc", "-O2", "-nostdlib", "-Ttext=0x40010000", "-o", image, source], check=True)

@@ -14,7 +14,7 @@ import pytest
 from elftools.elf.elffile import ELFFile
 
 from rtqual.engine.initramfs.contents import guest_file
-from rtqual.engine.instruments.probe.output import Benchmark, ProbeOutput, Status, parse
+from rtqual.engine.instruments.probe.probe_output import Benchmark, ProbeOutput, Status, parse
 from rtqual.parts.studies.catalogue import studies
 from support.built import built
 from support.probe_sources import FAMILIES, LINUX_ONLY, PROBE

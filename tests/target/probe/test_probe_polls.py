@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from rtqual.engine.boards.rtos import RtosBoard
+from rtqual.engine.boards.rtos_board import RtosBoard
 from rtqual.engine.candidates import rtos
 from rtqual.engine.candidates.sources import probe_sources
 from rtqual.engine.instruments.probe import families
 from rtqual.engine.instruments.probe.families import ProbeParameters
-from rtqual.engine.instruments.probe.output import Benchmark, ProbeOutput, Sampled, Status
-from rtqual.protocols.board import Outcome
+from rtqual.engine.instruments.probe.probe_output import Benchmark, ProbeOutput, Sampled, Status
+from rtqual.protocols.board import JobOutcome
 from rtqual.protocols.board.system import Rtos
 from rtqual.protocols.instrument import Measurement
+from rtqual.protocols.instrument.all_instruments import all_instruments
 from rtqual.protocols.instrument.output import clock_problems, refused
-from rtqual.protocols.instrument.registry import all_instruments
 from support.command import Run
 from support.freertos import MISSION
 
@@ -75,7 +75,7 @@ def test_what_polls_never_ranks_first_and_says_so_everywhere(rtqual: Run, tmp_pa
 
 def told(cmdline: str) -> list[str]:
     facts: Mapping[str, str] = {"clock_resolution_ns": "1", "cmdline": cmdline}
-    nothing = Outcome(0, "", "", {}, facts, {"exit": 0}, "", (), "", 0.0, ())
+    nothing = JobOutcome(0, "", "", {}, facts, {"exit": 0}, "", (), "", 0.0, ())
     return clock_problems(nothing)
 
 

@@ -14,7 +14,7 @@ from rtqual.engine.boards.virtual import VirtualBoard
 from rtqual.engine.instruments.tracer import OsnoiseParameters, TimerlatParameters
 from rtqual.protocols.board import Machine
 from rtqual.protocols.board.system import Kernel
-from rtqual.protocols.instrument.registry import all_instruments
+from rtqual.protocols.instrument.all_instruments import all_instruments
 from rtqual.protocols.record.schema import Inputs, Manifest, Provenance, Record, Timing
 from support.instrument_outputs import captured_text, outcome_of, read_text
 

@@ -10,7 +10,7 @@ from rtqual.engine.analysis.difference.shift import shift_functions
 from rtqual.engine.analysis.difference.statement import margins_of, stands_for
 from rtqual.engine.analysis.figure.asked import Asked, figure_name, named
 from rtqual.engine.analysis.figure.cells import Looked, measured_of
-from rtqual.engine.analysis.figure.lost import with_reasons
+from rtqual.engine.analysis.figure.losses import with_reasons
 from rtqual.engine.analysis.figure.model import Group, LeftOut, LostRun
 from rtqual.engine.analysis.figure.summary import groups, with_dependence
 from rtqual.engine.analysis.model import Evidence

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from rtqual.base.words import clean
 from rtqual.engine.boards.jobs import NOT_SEEN
-from rtqual.protocols.board import Command, Job, Outcome
+from rtqual.protocols.board import Command, Job, JobOutcome
 from rtqual.protocols.instrument.output import last_line
 
 TRACE = "trace"  # of an outcome's files: what the tracer noted
@@ -60,7 +60,7 @@ def twice(job: Job, first: Command | None = None, *options: str) -> Job:
     return replace(job, measure=Command(("sh", "-c", both), job.measure.fifo), collect=(*job.collect, *also))
 
 
-def unseen(job: Job, outcome: Outcome) -> dict[str, str]:
+def unseen(job: Job, outcome: JobOutcome) -> dict[str, str]:
     """The fact why a job that was to be watched was not."""
     if not job.watched or TRACE in outcome.files:
         return {}

@@ -8,20 +8,20 @@ from functools import partial
 from pathlib import Path
 
 from rtqual.base.architecture import AMD64, ARM64, ARMHF, Architecture
-from rtqual.engine.boards import rtos
+from rtqual.engine.boards import rtos_board
 from rtqual.engine.boards.local import LocalBoard, processors
 from rtqual.engine.boards.machine import why_no_guest, why_no_model
 from rtqual.engine.boards.modelled import Model, models
-from rtqual.engine.boards.rtos import RtosBoard
+from rtqual.engine.boards.rtos_board import RtosBoard
 from rtqual.protocols.board import Board, Rebuilt, Recorded
 from rtqual.protocols.board.registry import (
     BUILT,
     PACKAGE,
     TAILOR,
+    BoardProgram,
+    BoardRow,
+    CandidateKind,
     Clock,
-    Kind,
-    Program,
-    Row,
     Start,
     Starts,
     leading,
@@ -63,12 +63,12 @@ def _emulated_s(_: float, busy_s: float, cpus: int) -> float:
 def _of_kernels(
     name: str,
     architecture: Architecture,
-    *programs: Program,
+    *programs: BoardProgram,
     lacks: tuple[str, ...],
     leads: bool = False,
-) -> Row:
+) -> BoardRow:
     """QEMU's machine for kernels of a processor (machine.py)."""
-    return Row(
+    return BoardRow(
         name, (PACKAGE, TAILOR, BUILT), _virtual, _emulated_s, Starts.KERNEL, architecture,
         Clock.INSTRUCTIONS, leads=leads, lacks=lacks,
         why_not=lambda _: why_no_guest(architecture), programs=programs,
@@ -79,7 +79,7 @@ def _of_kernels(
 _MODELLED_TIMES = 2.0  # what a model costs of the host's time, and once for each CPU
 
 
-def _modelled(row: Row) -> Iterator[Row]:
+def _modelled(row: BoardRow) -> Iterator[BoardRow]:
     """The board with each model's memory, which a plan names; no candidate comes there by itself."""
     assert row.architecture, "it runs kernels"  # noqa: S101
     for model in models().values():
@@ -95,10 +95,10 @@ _EMULATED = (
     _of_kernels(
         "virtual",
         AMD64,
-        Program("setpriv", "util-linux", "virtual board", demo=True),
-        Program("cpio", "cpio", "virtual board: guest image", demo=True),
-        Program("depmod", "kmod", "virtual board: guest image", demo=True),
-        Program("mke2fs", "e2fsprogs", "virtual board: disks", demo=True),
+        BoardProgram("setpriv", "util-linux", "virtual board", demo=True),
+        BoardProgram("cpio", "cpio", "virtual board: guest image", demo=True),
+        BoardProgram("depmod", "kmod", "virtual board: guest image", demo=True),
+        BoardProgram("mke2fs", "e2fsprogs", "virtual board: disks", demo=True),
         lacks=("spi", "gpio"),
         leads=True,
     ),
@@ -106,26 +106,30 @@ _EMULATED = (
     _of_kernels(
         "virtual-arm",
         ARMHF,
-        Program("qemu-system-arm", "qemu-system-arm", "virtual ARM board"),
-        Program("arm-linux-gnueabihf-gcc", "gcc-arm-linux-gnueabihf", "virtual ARM board: our programs in its guests"),
+        BoardProgram("qemu-system-arm", "qemu-system-arm", "virtual ARM board"),
+        BoardProgram(
+            "arm-linux-gnueabihf-gcc", "gcc-arm-linux-gnueabihf", "virtual ARM board: our programs in its guests"
+        ),
         lacks=("i2c", "spi"),
     ),
 )
 BOARDS = (
     *_EMULATED,
     *(modelled for row in _EMULATED for modelled in _modelled(row)),
-    Row(
+    BoardRow(
         "virtual-arm",
         (
-            Kind("image", 'image = "PATH"', "image that says what it is", "image, which is one file with its kernel"),
-            Kind("rtos", 'rtos = "freertos"', "image with rtqual's probe", "rtos, which is one image with its kernel"),
+            CandidateKind("image", 'image = "PATH"', "image that says what it is",
+                          "image, which is one file with its kernel"),
+            CandidateKind("rtos", 'rtos = "freertos"', "image with rtqual's probe",
+                          "rtos, which is one image with its kernel"),
         ),
         _rtos, _emulated_s, Starts.IMAGE, clock=Clock.INSTRUCTIONS, linux=False,
-        cpus=lambda: 1, why_cpus="{} runs on one CPU here", rebuilt=rtos.rebuilt, outcome=rtos.again,
+        cpus=lambda: 1, why_cpus="{} runs on one CPU here", rebuilt=rtos_board.rebuilt, outcome=rtos_board.again,
     ),
-    Row(
+    BoardRow(
         "replay",
-        (Kind(
+        (CandidateKind(
             "replay", 'replay = "FOLDER/CANDIDATE"', "records of {}", "replay, whose runs are recorded",
             r".+/[a-z0-9][a-z0-9-]*", "a campaign's folder and a candidate, as 'out/docking-demo/debian-rt'",
             'A candidate of a campaign that ended, as "out/docking-demo/debian-rt": its records are taken, '
@@ -135,9 +139,9 @@ BOARDS = (
         why_not=lambda named: "" if (folder := Path(named).parent).is_dir() else f"there is no campaign at {folder}",
         why_not_again="its run was replayed: reproduce the record that its command shows",
     ),
-    Row(
+    BoardRow(
         "local",
-        (Kind(
+        (CandidateKind(
             "this-machine", "this-machine = true", "this machine as it runs", "this-machine = true, which runs as it is"
         ),),
         lambda start: LocalBoard(start.files), lambda board_s, *_: board_s + 0.3, here=True, leads=True,

@@ -19,10 +19,10 @@ from pathlib import Path
 from rtqual.base import interrupt
 from rtqual.base.errors import RunFailed, SystemDied
 from rtqual.base.scratch import scratch
-from rtqual.engine.boards import here, process, rest
+from rtqual.engine.boards import here, job_programs, start_awaited
 from rtqual.engine.boards.guest import guest_of, signs_here
 from rtqual.engine.initramfs.contents import guest_file
-from rtqual.protocols.board import Board, Command, Job, Outcome, jobscript
+from rtqual.protocols.board import Board, Command, Job, JobOutcome, jobscript
 
 _SETTLE_S = 0.1
 _LOOK_S = 1.0  # between two looks at a program that is late; before, nobody looks, for that would disturb it
@@ -54,8 +54,8 @@ def ran(told: str, *, realtime: bool = False) -> RunningKernel:
 
 
 class LocalBoard(Board):
-    """Its first job waits until the machine has started (rest.py). `files`: of the user's, by places where his programs
-    find them."""
+    """Its first job waits until the machine has started (start_awaited.py). `files`: of the user's, by places where his
+    programs find them."""
 
     instruction_clock = False
 
@@ -64,7 +64,7 @@ class LocalBoard(Board):
 
     @cached_property
     def _rest(self) -> dict[str, str]:
-        return rest.of_this_machine(guest_file("rtqual-agent"))
+        return start_awaited.of_this_machine(guest_file("rtqual-agent"))
 
     def config(self) -> str | None:
         return kernel_config()
@@ -72,7 +72,7 @@ class LocalBoard(Board):
     def artefacts(self) -> dict[str, str]:
         return {"kernel": running().told, "processor": processor()}
 
-    def run(self, job: Job, *, seed: int, timeout_s: float) -> Outcome:
+    def run(self, job: Job, *, seed: int, timeout_s: float) -> JobOutcome:
         if job.modules or job.folder == "usb":
             needed = f"the modules {', '.join(job.modules)}" if job.modules else "a USB disk of its own"
             raise RunFailed(f"{_WHERE}: this job needs {needed}, which only the virtual board gives: leave it out")
@@ -164,7 +164,7 @@ class _Steps:
     def _run(self, command: Command, name: str) -> int:
         program = self._start(command, name)
         left_s = max(0.1, self._deadline_s - time.monotonic())
-        patience = process.GroupPatience(program.process.pid, left_s)
+        patience = job_programs.GroupPatience(program.process.pid, left_s)
         try:
             code = _code(program.process, left_s)
             while code is None:
@@ -224,7 +224,7 @@ class _Program:
         interrupt.forget(self)
         self.kill()
         self.process.wait()
-        process.await_killed(self.process.pid)
+        job_programs.await_killed(self.process.pid)
         self.guard.kill()
         self.guard.communicate()
 

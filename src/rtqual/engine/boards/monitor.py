@@ -16,7 +16,7 @@ from typing import Any
 
 from qemu.qmp import QMPClient, QMPError
 
-from rtqual.engine.boards.process import Patience
+from rtqual.engine.boards.job_programs import Patience
 
 Steps = Callable[[QMPClient, subprocess.Popen[bytes]], Awaitable[None]]
 

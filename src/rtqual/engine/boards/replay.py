@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from rtqual.base.errors import BadInput, RunFailed
-from rtqual.protocols.board import Board, Held, Job, Outcome
+from rtqual.protocols.board import Board, Held, Job, JobOutcome
 from rtqual.protocols.record.schema import Manifest, digest
 from rtqual.protocols.record.store import read_manifest
 
@@ -43,7 +43,7 @@ class ReplayBoard(Board):
     def artefacts(self) -> dict[str, str]:
         return {"replayed": digest(sorted(manifest.hash for _, manifest in self._runs))}
 
-    def run(self, job: Job, *, seed: int, timeout_s: float) -> Outcome:  # noqa: ARG002
+    def run(self, job: Job, *, seed: int, timeout_s: float) -> JobOutcome:  # noqa: ARG002
         raise RunFailed(f"{self._folder}, {self._candidate}: its runs are recorded, and no other runs there")
 
     def recorded(self, job: Job, *, seed: int, filed: tuple[str, str] = ("", "")) -> Path:  # noqa: ARG002

@@ -27,6 +27,7 @@ from rtqual.base.errors import RunFailed, SystemDied, naming
 from rtqual.base.scratch import scratch
 from rtqual.base.sparse import copy_sparse
 from rtqual.engine.boards import jobs, modelled
+from rtqual.engine.boards.job_programs import emulator
 from rtqual.engine.boards.machine import Emulator, emulator_for
 from rtqual.engine.boards.modelled import Model
 from rtqual.engine.boards.monitor import (
@@ -41,10 +42,9 @@ from rtqual.engine.boards.monitor import (
     standing,
 )
 from rtqual.engine.boards.parts import part
-from rtqual.engine.boards.process import emulator
 from rtqual.engine.boards.saved import Saved, saved
 from rtqual.engine.boards.unpacked import unpacked
-from rtqual.protocols.board import Board, Job, Machine, Outcome, Rebuilt, Recorded, jobscript
+from rtqual.protocols.board import Board, Job, JobOutcome, Machine, Rebuilt, Recorded, jobscript
 from rtqual.protocols.board.system import Kernel
 from rtqual.protocols.record.schema import MODEL, digest
 
@@ -141,7 +141,7 @@ class VirtualBoard(Board):
         at_once = self.kernel.architecture == AMD64 and not self.machine.whole_boot and self.kernel.image.is_file()
         return (unpacked(self.kernel.image) if at_once else None) or self.kernel.image
 
-    def run(self, job: Job, *, seed: int, timeout_s: float) -> Outcome:
+    def run(self, job: Job, *, seed: int, timeout_s: float) -> JobOutcome:
         guest = self._boot_once()
         script = self._script(job, seed)
         spec, facts = self._jobs_spec if job.watched else (None, {})

@@ -7,7 +7,7 @@ from rtqual.engine.analysis.figure.model import Group
 from rtqual.engine.candidates.roots import MEMORY_MIB
 from rtqual.engine.mission import Candidate
 from rtqual.protocols.board import PATIENCE, Job, Machine
-from rtqual.protocols.board.registry import Row
+from rtqual.protocols.board.registry import BoardRow
 from rtqual.protocols.instrument import Instrument, Parameters
 from rtqual.protocols.load import Shape
 from rtqual.protocols.load.own import load_of
@@ -25,7 +25,7 @@ class Cell:
     load: str
     cpus: int
     seed: int
-    place: Row  # the board that runs it
+    place: BoardRow  # the board that runs it
     repeat: int = 0
     boot: int = 0  # which boot of its kernel it begins at, of those that differ by an inert parameter
     shape: Shape | None = None  # of the load, where it is not the usual one

@@ -48,7 +48,7 @@ class _Model(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
-class Judged(_Model):
+class JudgedRequirement(_Model):
     """A requirement of a candidate."""
 
     requirement: str
@@ -58,7 +58,7 @@ class Judged(_Model):
     unit: str | None = None
 
 
-class Standing(_Model):
+class StandingDigest(_Model):
     """A candidate's place."""
 
     candidate: str
@@ -66,19 +66,19 @@ class Standing(_Model):
     seen: Outcome
     rank: int | None
     score: float | None
-    gates: list[Judged]
+    gates: list[JudgedRequirement]
 
 
-class Verdict(_Model):
+class VerdictDigest(_Model):
     """What the records support on a board."""
 
     board: str
     ground: Ground
     headline: str
-    standings: list[Standing]
+    standings: list[StandingDigest]
 
 
-class OfGroup(_Model):
+class GroupDigest(_Model):
     """A group's figures and what must agree where they are compared."""
 
     instrument: str
@@ -113,8 +113,8 @@ class Body(_Model):
     mission: str
     scale: str
     texts: list[str]
-    groups: list[OfGroup]
-    verdicts: list[Verdict]
+    groups: list[GroupDigest]
+    verdicts: list[VerdictDigest]
 
 
 @dataclass(frozen=True)
@@ -136,19 +136,19 @@ class Digest:
     def texts(self, numbers: Iterable[int]) -> tuple[str, ...]:
         return tuple(map(self.text, numbers))
 
-    def asked(self, of: OfGroup) -> list[str]:
+    def asked(self, of: GroupDigest) -> list[str]:
         """The figures that the mission asks of a group."""
         return [self.text(row[0]) for row in of.figures if row[-1] & _ASKED]
 
-    def facts(self, of: OfGroup) -> dict[str, str]:
+    def facts(self, of: GroupDigest) -> dict[str, str]:
         return {name: str(value) for name, value in self._object(of.machine).items()}
 
-    def figures(self, of: OfGroup, names: Collection[str] | None = None) -> dict[str, Figure]:
+    def figures(self, of: GroupDigest, names: Collection[str] | None = None) -> dict[str, Figure]:
         """A group's; `names`: these alone."""
         rows = ((self.text(row[0]), row) for row in of.figures)
         return {name: self._figure(row) for name, row in rows if names is None or name in names}
 
-    def summary(self, of: OfGroup, names: Collection[str] | None = None) -> Summary:
+    def summary(self, of: GroupDigest, names: Collection[str] | None = None) -> Summary:
         """As the records gave it, without samples and what is drawn of them."""
         return Summary(
             of.group,
@@ -233,19 +233,19 @@ def content_of(campaign: KeptCampaign, evidence: Evidence) -> bytes:
         wanted = {name(a) for a in own for name in (named, figure_name)}
         every.append(_of_group(summary, grouped[of], wanted, texts))
     verdicts = [
-        Verdict(
+        VerdictDigest(
             board=verdict.board,
             ground=verdict.ground,
             headline=verdict.headline,
             standings=[
-                Standing(
+                StandingDigest(
                     candidate=standing.candidate,
                     may_fly=standing.may_fly,
                     seen=standing.seen,
                     rank=standing.rank,
                     score=standing.total,
                     gates=[
-                        Judged(
+                        JudgedRequirement(
                             requirement=gate.requirement,
                             outcome=gate.outcome,
                             reason=gate.reason,
@@ -309,7 +309,7 @@ def in_memory(folder: Path, campaign: KeptCampaign, evidence: Evidence) -> Diges
     return Digest(folder / NAME, campaign.digest, Body.model_validate_json(text))
 
 
-def _of_group(summary: Summary, records: Sequence[Record], asked: Collection[str], texts: _Texts) -> OfGroup:
+def _of_group(summary: Summary, records: Sequence[Record], asked: Collection[str], texts: _Texts) -> GroupDigest:
     group, conditions = summary.group, summary.conditions
     made = [record.manifest.provenance for record in records]
     times = sorted(each.started for each in made if each.started and re.match(_TIME, each.started))
@@ -319,7 +319,7 @@ def _of_group(summary: Summary, records: Sequence[Record], asked: Collection[str
         "rested": conditions.rested,
         "battery": conditions.battery,
     }
-    return OfGroup(
+    return GroupDigest(
         instrument=group.instrument,
         load=group.load,
         board=group.board,

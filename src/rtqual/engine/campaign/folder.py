@@ -7,7 +7,7 @@ campaign.json  the scale, which records the report rests on, the cells that gave
 configs/       kernel configurations, NAME.config
 tailor.json, trim.json, why.json, approach.json ...   annexes that parts bring (annex.py)
 sessions.json, guests.json  annexes of every campaign: who measured when and where; what ran in the guests
-procedures.json  what `rtqual verify` had to play, or would have (engine/procedure/kept.py)
+procedures.json  what `rtqual verify` had to play, or would have (engine/procedure/kept_procedures.py)
 digest.json    figures and verdicts, for those who look at many campaigns (digest.py); none of them reads samples
 lost/          runs that left no record, now or before (lost.py)
 looks.json     after which numbers of runs the folder was judged (looked.py)
@@ -39,11 +39,11 @@ from rtqual.engine.campaign import looked
 from rtqual.engine.campaign.annex import Annex, Annexes, all_annexes
 from rtqual.engine.campaign.lost import LOST, Lost, lost_in, place
 from rtqual.engine.campaign.manifest import HASHED, NAME, CampaignFile, Failure, Unplanned, opened
-from rtqual.engine.dialogue.kept import Dialogues
+from rtqual.engine.dialogue.dialogues import Dialogues
 from rtqual.engine.mission import Mission, load_mission
 from rtqual.engine.mission.load import verify_problems
 from rtqual.engine.mission.model import mission_type
-from rtqual.engine.procedure.kept import Procedures
+from rtqual.engine.procedure.kept_procedures import Procedures
 from rtqual.protocols.board import Held
 from rtqual.protocols.record.schema import Manifest, Record
 from rtqual.protocols.record.store import MANIFEST, Store, read, read_manifest

@@ -18,7 +18,7 @@ from rtqual.engine.analysis.figure.asked import RUNS_TO_JUDGE
 from rtqual.engine.analysis.figure.cells import Looked, look_of, looks_of, planned_looks
 from rtqual.engine.analysis.figure.model import Group
 from rtqual.engine.analysis.figure.summary import groups
-from rtqual.engine.campaign.manifest import OfGroup
+from rtqual.engine.campaign.manifest import GroupNote
 from rtqual.engine.mission import PUBLISHED, Mission
 from rtqual.protocols.record.schema import Record
 
@@ -26,7 +26,7 @@ NAME = "looks.json"
 _MOST = 100_000  # looks of a group
 
 
-class _Of(OfGroup):
+class _Of(GroupNote):
     """The looks at it, in their order; of runs = "auto" all of a plan's, which are one decision."""
 
     looks: Annotated[list[Annotated[list[int], Field(min_length=1)]], Field(min_length=1, max_length=_MOST)]

@@ -17,7 +17,7 @@ VERSION = 5
 HASHED = 3  # from this version on
 
 
-class OfGroup(BaseModel):
+class GroupNote(BaseModel):
     """What is noted of a group."""
 
     model_config = ConfigDict(extra="forbid")
@@ -28,13 +28,13 @@ class OfGroup(BaseModel):
     candidate: str
 
 
-class Failure(OfGroup):
+class Failure(GroupNote):
     """Why it gave no figure."""
 
     reason: str
 
 
-class Unplanned(OfGroup):
+class Unplanned(GroupNote):
     """Runs of it that the folder has and the plan has not."""
 
     seeds: Annotated[list[int], Field(min_length=1)]

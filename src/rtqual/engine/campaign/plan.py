@@ -16,7 +16,7 @@ from rtqual.engine.analysis.figure.model import Group
 from rtqual.engine.campaign.cell import Cell
 from rtqual.engine.mission import Mission, Plan, PlannedCell, Program
 from rtqual.engine.mission.values import AUTO
-from rtqual.protocols.board.registry import Row, Starts
+from rtqual.protocols.board.registry import BoardRow, Starts
 from rtqual.protocols.instrument import Parameters
 from rtqual.protocols.load import Shape
 from rtqual.protocols.load.own import OwnLoad, shape_of
@@ -52,7 +52,7 @@ def plan(mission: Mission, scale: str, runs: Mapping[PlannedCell, int] | None = 
     return [*(cell for cell in ordered if cell.place.here), *together, *in_blocks(ordered)]
 
 
-def _boot(place: Row, run: int, boots: int) -> int:
+def _boot(place: BoardRow, run: int, boots: int) -> int:
     return _turn(run, boots) if place.repeats and place.starts is Starts.KERNEL else 0
 
 
@@ -86,9 +86,9 @@ def own_parameters(mission: Mission, program: Program) -> Parameters:
     return settled
 
 
-def _alike(places: Sequence[Row]) -> list[list[Row]]:
+def _alike(places: Sequence[BoardRow]) -> list[list[BoardRow]]:
     """Boards of a model together: they share the runs, turn by turn, so that each measures every candidate."""
-    found: dict[str, list[Row]] = {}
+    found: dict[str, list[BoardRow]] = {}
     for row in places:
         found.setdefault(row.name, []).append(row)
     return list(found.values())

@@ -11,7 +11,7 @@ from rtqual import __version__
 from rtqual.base.words import whole
 from rtqual.engine.boards.modelled import BUSY
 from rtqual.engine.campaign.cell import Cell
-from rtqual.protocols.board import LEFT, Outcome
+from rtqual.protocols.board import LEFT, JobOutcome
 from rtqual.protocols.instrument.version import parse_version
 from rtqual.protocols.load import Load
 from rtqual.protocols.record.schema import Inputs, Measurement, Provenance, Record
@@ -21,7 +21,7 @@ from rtqual.protocols.record.store import make, read
 _LEAST_BUSY = 0.3
 
 
-def provenance(cell: Cell, outcome: Outcome, started: datetime, mission_sha256: str) -> Provenance:
+def provenance(cell: Cell, outcome: JobOutcome, started: datetime, mission_sha256: str) -> Provenance:
     known = dict(outcome.facts)
     resolution = known.pop("clock_resolution_ns", None)
     tools = {cell.instrument.program: parse_version(outcome.version)} if cell.job().version else {}
@@ -48,7 +48,7 @@ def _ran(started: datetime, left_s: str | None) -> str | None:
     return None if age_s is None else (started - timedelta(seconds=age_s)).isoformat(timespec="seconds")
 
 
-def _page_faults(outcome: Outcome) -> list[int]:
+def _page_faults(outcome: JobOutcome) -> list[int]:
     """The counts there are; none of a system without pages."""
     return [outcome.status[kind] for kind in ("minor_faults", "major_faults") if kind in outcome.status]
 

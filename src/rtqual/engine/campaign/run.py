@@ -32,8 +32,8 @@ from rtqual.engine.campaign.provenance import kernel_complaints, missing_cpus, p
 from rtqual.engine.campaign.stated import Before, before, is_of, why_waits
 from rtqual.engine.candidates.printed import systems
 from rtqual.engine.mission import Mission
-from rtqual.protocols.board import Board, Job, Machine, Outcome
-from rtqual.protocols.board.registry import Row, all_boards
+from rtqual.protocols.board import Board, Job, JobOutcome, Machine
+from rtqual.protocols.board.registry import BoardRow, all_boards
 from rtqual.protocols.load.own import load_of
 from rtqual.protocols.part import keyed
 from rtqual.protocols.record.schema import Inputs, Manifest, Record, Timing, digest
@@ -80,7 +80,7 @@ class Campaign:
         self._absolute = folder.absolute()  # recorded commands name files in it
         self.store = Store(self._absolute / kept.RECORDS)
         self._prepared = Prepared(mission)
-        self._boards: dict[tuple[Row, str, int, Machine], Board] = {}
+        self._boards: dict[tuple[BoardRow, str, int, Machine], Board] = {}
         self._before = self._measured_before()
         self._ran = False
         self._tell: Callable[[str], None] = lambda _: None
@@ -315,7 +315,7 @@ class Campaign:
     ) -> dict[Group, str]:
         failures: dict[Group, str] = {}
         waiting, running = list(cells), dict[Future[None], Cell]()
-        booted: set[tuple[Row, str, int, Machine]] = set()
+        booted: set[tuple[BoardRow, str, int, Machine]] = set()
         with threads(workers) as pool:
             while waiting or running:
                 while waiting and len(running) < workers:
@@ -372,7 +372,7 @@ def _beside(group: Group, records: Sequence[Record], *, alike: bool) -> LeftOut:
     return LeftOut(group, seeds, alike, float(max(known)) if known else None, unit)
 
 
-def _disturbed(board: Board, job: Job, cell: Cell, watched: Outcome) -> Iterator[str]:
+def _disturbed(board: Board, job: Job, cell: Cell, watched: JobOutcome) -> Iterator[str]:
     """Whether watching changed what a program did: it is run once more, and nobody looks."""
     alone = board.run(replace(job, watched=False), seed=cell.seed, timeout_s=cell.timeout_s)
     differing = [name for name, text in alone.files.items() if watched.files.get(name) != text]
@@ -385,13 +385,13 @@ def _disturbed(board: Board, job: Job, cell: Cell, watched: Outcome) -> Iterator
         yield f"watching changed what the program did: {what} when nobody looks"
 
 
-def _system(cell: Cell) -> tuple[Row, str, int, Machine]:
+def _system(cell: Cell) -> tuple[BoardRow, str, int, Machine]:
     """What is booted once for all its cells."""
     return cell.place, cell.candidate.name, cell.boot, cell.machine
 
 
 def _next(
-    waiting: Sequence[Cell], running: Collection[Cell], booted: Collection[tuple[Row, str, int, Machine]]
+    waiting: Sequence[Cell], running: Collection[Cell], booted: Collection[tuple[BoardRow, str, int, Machine]]
 ) -> Cell | None:
     """The first cell that need not wait for a guest that another cell boots just now; where all do, the first. None
     where all wait for a board that runs one cell at a time."""

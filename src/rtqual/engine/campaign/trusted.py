@@ -13,7 +13,7 @@ from pathlib import Path
 
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.base.words import listed
-from rtqual.protocols.load.registry import all_loads
+from rtqual.protocols.load.all_loads import all_loads
 from rtqual.protocols.record.schema import Inputs, digest
 
 _LARGEST_B = 2**24

@@ -18,7 +18,7 @@ from rtqual.engine.candidates.ready import image_of, make_ready
 from rtqual.engine.initramfs.contents import needed
 from rtqual.engine.mission import Candidate
 from rtqual.protocols.board.system import Kernel
-from rtqual.protocols.instrument.registry import all_instruments
+from rtqual.protocols.instrument.all_instruments import all_instruments
 
 
 def _of_cores() -> set[str]:

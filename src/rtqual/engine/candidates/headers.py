@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What modules for a kernel are built against: the headers that Debian packages for its own kernels, or what is kept of
-a kernel built here (parts/tailor/headers.py)."""
+a kernel built here (parts/tailor/built_headers.py)."""
 
 import os
 import re

@@ -3,7 +3,7 @@
 
 from rtqual.base.errors import BadInput, RunFailed, SystemDied
 from rtqual.base.words import clean
-from rtqual.engine.instruments.probe.output import ProbeOutput, Status, parse
+from rtqual.engine.instruments.probe.probe_output import ProbeOutput, Status, parse
 from rtqual.protocols.board import Board, Command, Job
 from rtqual.protocols.board.system import Rtos
 

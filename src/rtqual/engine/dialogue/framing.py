@@ -5,7 +5,7 @@ import zlib
 from collections.abc import Iterator
 
 from rtqual.engine.dictionary.octets import cobs, from_cobs, packet_length
-from rtqual.engine.mission.language import Framing
+from rtqual.engine.mission.language_table import Framing
 
 MOST_OCTETS = 1 << 20  # of a packet; what says that it is longer is no packet
 _START, _START_OCTETS, _SIZE_AT, _HEAD, _CRC = 0xDEADBEEF, 4, 4, 8, 4

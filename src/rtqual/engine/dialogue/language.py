@@ -12,12 +12,12 @@ from rtqual.base import named
 from rtqual.base.errors import BadInput
 from rtqual.base.scratch import scratch
 from rtqual.engine.dialogue.meaning import BEGINS, ENDS, Meant, meant, preset, told
-from rtqual.engine.dialogue.model import Expect
-from rtqual.engine.dialogue.seal import sealed
+from rtqual.engine.dialogue.model import DialogueExpect
+from rtqual.engine.dialogue.sealing import sealed
 from rtqual.engine.dictionary.octets import crc16
 from rtqual.engine.mission.explain import suggest
-from rtqual.engine.mission.language import Framing, Meaning, Spoken, Stage
-from rtqual.engine.mission.verify import Verify
+from rtqual.engine.mission.language_table import Framing, Meaning, Spoken, Stage
+from rtqual.engine.mission.verify_table import Verify
 from rtqual.engine.procedure.judging import Anchor
 from rtqual.engine.procedure.line import Line
 from rtqual.engine.procedure.log import Entry, What
@@ -103,7 +103,7 @@ class Language:
         said = {match.answer for match in step.expect} if step else set()
         for stage, within in self.stages():
             if not said & {Stage.REFUSED, *(BEGINS if stage is Stage.ACCEPTED else ENDS)}:
-                yield Expect(answer=stage, within=within)
+                yield DialogueExpect(answer=stage, within=within)
 
     def fits(self, match: Any, anchor: Anchor, got: Got) -> bool:
         """Whether a report is one that is meant, apart from its values."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from rtqual.engine.mission.language import EVENT, Meaning, Stage
+from rtqual.engine.mission.language_table import EVENT, Meaning, Stage
 from rtqual.protocols.dictionary import Encoded, Report
 
 _OCTETS = re.compile(r"octets (\d{1,5})-(\d{1,5})", re.ASCII)

@@ -8,13 +8,22 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, Strict, model_validator
 
 from rtqual.engine.mission.explain import At
-from rtqual.engine.mission.language import Name, Stage, Within
+from rtqual.engine.mission.language_table import Name, Stage, Within
 from rtqual.engine.mission.table import Table
 from rtqual.engine.mission.values import Distinct, NonEmpty
-from rtqual.engine.procedure.described import Bounds, ClockStep, Described, Mishap, Timed, Wanted, clock_ns, shown_as
+from rtqual.engine.procedure.described import (
+    Bounds,
+    ClockStep,
+    Described,
+    Mishap,
+    TimedStep,
+    Wanted,
+    clock_ns,
+    shown_as,
+)
 
 
-class Damage(StrEnum):
+class DialogueDamage(StrEnum):
     """What is done to a sound telecommand before it is sent, whatever its packets look like."""
 
     FLIPPED = "flipped"  # its last bit
@@ -22,7 +31,7 @@ class Damage(StrEnum):
     DUPLICATE = "duplicate"  # the very octets that the step before sent
 
 
-class Match(Table):
+class DialogueMatch(Table):
     """Which reports are meant: exactly one of answer, event and report."""
 
     answer: Stage | None = None
@@ -51,7 +60,7 @@ class Match(Table):
         return " ".join([*parts, *(f"{name} {shown_as(wanted)}" for name, wanted in self.values.items())])
 
 
-class Expect(Match):
+class DialogueExpect(DialogueMatch):
     """What must come, once, after its step and in time."""
 
     within: Within
@@ -72,7 +81,7 @@ class Expect(Match):
         return f"{super().said} after {self.since}" if self.since else super().said
 
 
-class Forbid(Match):
+class DialogueForbid(DialogueMatch):
     """What must not come after the step, unless another step expects it."""
 
     within: Within | None = None
@@ -98,7 +107,7 @@ class Holds(Table):
         return f"{self.report} holds {', '.join(f'{name} {shown_as(wanted)}' for name, wanted in self.values.items())}"
 
 
-class Fault(Mishap):
+class DialogueFault(Mishap):
     """Something that goes wrong, by intent. Exactly one."""
 
     signal: Literal["KILL", "STOP", "CONT", "TERM", "INT", "HUP"] | None = None
@@ -126,20 +135,20 @@ class Fault(Mishap):
         return f"signal {int(signal.Signals[f'SIG{self.signal}'])}" if self.signal else str(self.link)
 
 
-class Step(Timed):
+class DialogueStep(TimedStep):
     """What is done at a time, and what must follow."""
 
     send: Name | None = None
     args: dict[Name, Any] = Field({}, max_length=255)
     """Its arguments by their names."""
-    damage: Damage | None = None
-    fault: Fault | None = None
+    damage: DialogueDamage | None = None
+    fault: DialogueFault | None = None
     unanswered: Annotated[bool, Strict()] = False
     """Whether its telecommand, or its octets, need no answer."""
-    expect: tuple[Expect, ...] = ()
+    expect: tuple[DialogueExpect, ...] = ()
     """What must come. A telecommand must be accepted and completed unless this says otherwise, as far as the program
     has a word for that."""
-    forbid: tuple[Forbid, ...] = ()
+    forbid: tuple[DialogueForbid, ...] = ()
     """What must not come."""
     is_: tuple[Holds, ...] = Field((), alias="is")
     """What must hold at this time."""
@@ -161,11 +170,11 @@ class Step(Timed):
         return self
 
     @property
-    def awaits(self) -> tuple[Expect | Forbid, ...]:
+    def awaits(self) -> tuple[DialogueExpect | DialogueForbid, ...]:
         return (*self.expect, *self.forbid)
 
 
-class Procedure(Described[Step]):
+class Dialogue(Described[DialogueStep]):
     """A procedure for a program of the user's."""
 
     allow: Annotated[tuple[Name, ...], Distinct] = ()

@@ -9,8 +9,8 @@ import re
 
 from rtqual.base.errors import BadInput
 from rtqual.engine.dialogue.language import Language
-from rtqual.engine.dialogue.model import Procedure, Step
-from rtqual.engine.mission.verify import SystemRequirement
+from rtqual.engine.dialogue.model import Dialogue, DialogueStep
+from rtqual.engine.mission.verify_table import SystemRequirement
 from rtqual.protocols.dictionary import Refused
 
 ROBUST = SystemRequirement(
@@ -24,13 +24,13 @@ _BEGIN, _APART, _FLOOD_APART, _REST = 100 * _MS, 20 * _MS, 1 * _MS, 500 * _MS
 _MOST = 400  # telecommands; a folder keeps no more than 500 procedures
 
 
-def robust(language: Language) -> tuple[tuple[Procedure, ...], dict[str, str]]:
+def robust(language: Language) -> tuple[tuple[Dialogue, ...], dict[str, str]]:
     """Return a procedure a telecommand, and why others have none. Raises BadInput where none could fail."""
     if not any(not telecommand.unanswered for telecommand in language.verify.closing):
         raise BadInput(
             "[verify] has no closing telecommand: without one nobody knows whether the program still answers"
         )
-    made: dict[str, Procedure] = {}
+    made: dict[str, Dialogue] = {}
     why: dict[str, str] = {}
     for command in list(language.dictionary.commands)[:_MOST]:
         try:
@@ -45,19 +45,22 @@ def robust(language: Language) -> tuple[tuple[Procedure, ...], dict[str, str]]:
     return tuple(made.values()), why
 
 
-def _procedure(command: str, arguments: dict[str, object], octets: bytes) -> Procedure:
+def _procedure(command: str, arguments: dict[str, object], octets: bytes) -> Dialogue:
     every = max(len(octets) // _PIECES, 1)
     whole = {"send": command, "args": arguments, "unanswered": True}
-    steps = [Step(at=_BEGIN, **whole)]
+    steps = [DialogueStep(at=_BEGIN, **whole)]
     at = _BEGIN
     for length in range(1, len(octets), every):
         at += _APART
-        steps.append(Step(at=at, raw=octets[:length].hex(), unanswered=True))
+        steps.append(DialogueStep(at=at, raw=octets[:length].hex(), unanswered=True))
     at += _APART
-    steps += [Step(at=at, **whole), Step(at=at, send=command, args=arguments, damage="duplicate", unanswered=True)]
+    steps += [
+        DialogueStep(at=at, **whole),
+        DialogueStep(at=at, send=command, args=arguments, damage="duplicate", unanswered=True),
+    ]
     at += _APART
-    steps.append(Step(at=at, times=_FLOOD, every=_FLOOD_APART, **whole))
-    return Procedure(
+    steps.append(DialogueStep(at=at, times=_FLOOD, every=_FLOOD_APART, **whole))
+    return Dialogue(
         title=f"{command}: whole, cut at {len(steps) - 4} places, twice, {_FLOOD} times in {_FLOOD} ms"[:200],
         verifies=(ROBUST.id,),
         tolerant=True,

@@ -34,7 +34,7 @@ import re
 from collections.abc import Mapping
 
 from rtqual.base.errors import RunFailed
-from rtqual.protocols.board import Command, Job, Outcome
+from rtqual.protocols.board import Command, Job, JobOutcome
 from rtqual.protocols.instrument import Instrument, NoParameters
 from rtqual.protocols.instrument.output import require_success
 from rtqual.protocols.record.schema import Measurement, Scalar
@@ -69,7 +69,7 @@ class _Footprint(Instrument):
     def job(self, parameters: NoParameters, *, cpus: int, seed: int) -> Job:
         return Job(measure=Command(("sh", "-c", _LOOK)))
 
-    def read(self, parameters: NoParameters, outcome: Outcome, *, cpus: int) -> Measurement:
+    def read(self, parameters: NoParameters, outcome: JobOutcome, *, cpus: int) -> Measurement:
         require_success("cat /proc/meminfo /proc/iomem", outcome)
         memory_b, absent = memory(outcome.stdout)
         sizes_b = {**memory_b, **_stated(outcome, _SIZES)}
@@ -132,7 +132,7 @@ def _counted(text: str) -> dict[str, int]:
     return {name.replace(" ", "_"): int(n) for name, n in _COUNTED.findall(text) if int(n) or name == "modules loaded"}
 
 
-def _stated(outcome: Outcome, stated: Mapping[str, str]) -> dict[str, int]:
+def _stated(outcome: JobOutcome, stated: Mapping[str, str]) -> dict[str, int]:
     """Figures that the campaign knows of the candidate: figure -> its fact."""
     figures: dict[str, int] = {}
     for figure, fact in stated.items():

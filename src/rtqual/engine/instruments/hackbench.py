@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from rtqual.base.errors import RunFailed
-from rtqual.protocols.board import Command, Job, Outcome
+from rtqual.protocols.board import Command, Job, JobOutcome
 from rtqual.protocols.instrument import Instrument, Parameters
 from rtqual.protocols.instrument.output import last_line, require_success
 from rtqual.protocols.instrument.planning import STARTUP_S, slowdown
@@ -45,7 +45,7 @@ class _Hackbench(Instrument):
         measure = Command(("sh", "-c", _REPEAT, "hackbench", *map(str, numbers)))
         return Job(measure=measure, version=VERSION_ARGV["hackbench"])
 
-    def read(self, parameters: HackbenchParameters, outcome: Outcome, *, cpus: int) -> Measurement:
+    def read(self, parameters: HackbenchParameters, outcome: JobOutcome, *, cpus: int) -> Measurement:
         require_success("hackbench", outcome)
         times_ns = [seconds_ns(seconds) for seconds in TIME.findall(outcome.stdout)]
         if len(times_ns) != parameters.repetitions:

@@ -28,7 +28,7 @@ from rtqual.engine.instruments.tracer import (
     thread_problems,
     tracing,
 )
-from rtqual.protocols.board import Job, Outcome
+from rtqual.protocols.board import Job, JobOutcome
 from rtqual.protocols.instrument import Instrument
 from rtqual.protocols.instrument.output import clock_problems, require_success
 from rtqual.protocols.record.schema import LatePart, LateSample, Measurement, Series
@@ -79,7 +79,7 @@ class _Late(Instrument):
         script = _SCRIPT if parameters.calls else _SCRIPT.replace(_CALLS, "")
         return tracing("timerlat", turn, cpus, _LINES * turn.cycles, {"timerlat_period_us": period_us}, script)
 
-    def read(self, parameters: LateParameters, outcome: Outcome, *, cpus: int) -> Measurement:
+    def read(self, parameters: LateParameters, outcome: JobOutcome, *, cpus: int) -> Measurement:
         require_success("timerlat", outcome)
         if is_not_offered(outcome):
             return absent("timerlat", [name for names in _SERIES for name in names.values()])

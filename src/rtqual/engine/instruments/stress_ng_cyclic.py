@@ -13,12 +13,12 @@ from pydantic import Field
 
 from rtqual.base.errors import RunFailed
 from rtqual.base.units import DurationNs
-from rtqual.protocols.board import Command, Job, Outcome
+from rtqual.protocols.board import Command, Job, JobOutcome
 from rtqual.protocols.instrument import Instrument, Parameters
 from rtqual.protocols.instrument.output import clock_problems, last_line, number, require_success
 from rtqual.protocols.instrument.planning import STARTUP_S
 from rtqual.protocols.instrument.version import VERSION_ARGV
-from rtqual.protocols.record.schema import Kind, Measurement, Series
+from rtqual.protocols.record.schema import Measurement, Series, SeriesKind
 
 _SAID = r"stress-ng: info: +\[\d+\] cyclic: +"
 _BIN = re.compile(rf"^{_SAID}(\d{{1,15}}) +(\d{{1,10}})$", re.MULTILINE | re.ASCII)
@@ -57,7 +57,7 @@ class _Cyclic(Instrument):
         )
         return Job(measure=Command(argv, fifo=1), version=VERSION_ARGV["stress-ng"])
 
-    def read(self, parameters: CyclicParameters, outcome: Outcome, *, cpus: int) -> Measurement:
+    def read(self, parameters: CyclicParameters, outcome: JobOutcome, *, cpus: int) -> Measurement:
         require_success("stress-ng", outcome)
         text = outcome.stdout + outcome.stderr  # versions differ in where they print
         samples = int(number("stress-ng", text, rf"{_SAID}sched SCHED_FIFO: .*, (\d{{1,10}}) samples", "samples"))
@@ -69,7 +69,7 @@ class _Cyclic(Instrument):
             raise RunFailed(f"stress-ng's bins do not hold its {samples} samples, last line: {last_line(text)!r}")
         series = Series.counted(
             counts,
-            Kind.BINNED,
+            SeriesKind.BINNED,
             name="latency",
             cpu=0,
             overflow=overflow,

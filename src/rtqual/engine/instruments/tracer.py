@@ -14,7 +14,7 @@ from pydantic import Field
 
 from rtqual.base.errors import RunFailed
 from rtqual.base.units import DurationNs
-from rtqual.protocols.board import Command, Job, Outcome
+from rtqual.protocols.board import Command, Job, JobOutcome
 from rtqual.protocols.instrument import Instrument, Parameters
 from rtqual.protocols.instrument.output import clock_problems, last_line, require_success
 from rtqual.protocols.record.schema import Measurement, Scalar, Series
@@ -73,7 +73,7 @@ class _Timerlat(Instrument):
         period_us = parameters.interval // _NS_PER_US
         return tracing("timerlat", parameters, cpus, 2 * parameters.cycles, {"timerlat_period_us": period_us})
 
-    def read(self, parameters: TimerlatParameters, outcome: Outcome, *, cpus: int) -> Measurement:
+    def read(self, parameters: TimerlatParameters, outcome: JobOutcome, *, cpus: int) -> Measurement:
         require_success("timerlat", outcome)
         if is_not_offered(outcome):
             return absent("timerlat", ("thread", "irq"))
@@ -95,7 +95,7 @@ class _Osnoise(Instrument):
         order = ("runtime_us", "period_us") if interval_us <= 10**6 else ("period_us", "runtime_us")
         return tracing("osnoise", parameters, cpus, parameters.cycles, dict.fromkeys(order, interval_us))
 
-    def read(self, parameters: OsnoiseParameters, outcome: Outcome, *, cpus: int) -> Measurement:
+    def read(self, parameters: OsnoiseParameters, outcome: JobOutcome, *, cpus: int) -> Measurement:
         require_success("osnoise", outcome)
         if is_not_offered(outcome):
             return absent("osnoise", ("noise", "largest part of it"))
@@ -153,7 +153,7 @@ def latencies(trace: str, cycles: int, cpus: int) -> tuple[dict[tuple[str, int],
     return taken, missing
 
 
-def is_not_offered(outcome: Outcome) -> bool:
+def is_not_offered(outcome: JobOutcome) -> bool:
     return outcome.stdout.strip() == _NOT_OFFERED
 
 
@@ -173,7 +173,7 @@ def thread_problems(tracer: str, trace: str, cpus: int, *, fifo: bool) -> Iterat
 
 
 def measured(
-    tracer: str, outcome: Outcome, series: Sequence[Series], scalars: Mapping[str, Scalar], problems: Sequence[str]
+    tracer: str, outcome: JobOutcome, series: Sequence[Series], scalars: Mapping[str, Scalar], problems: Sequence[str]
 ) -> Measurement:
     if not outcome.stdout.rstrip().endswith(END):
         raise RunFailed(f"{tracer}'s trace was cut off after {last_line(outcome.stdout)!r}; run it again")

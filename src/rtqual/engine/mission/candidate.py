@@ -23,7 +23,7 @@ from rtqual.engine.mission.values import (
     Text,
     matching,
 )
-from rtqual.protocols.board.registry import Kind, Row, kinds, row_for
+from rtqual.protocols.board.registry import BoardRow, CandidateKind, kinds, row_for
 
 PUBLISHED = "published"  # the board of systems whose figures a study printed
 FREERTOS = "freertos"  # whose image rtqual builds
@@ -119,14 +119,14 @@ class Built(Table):
         return self.kernel
 
 
-_PUBLISHED = Kind(
+_PUBLISHED = CandidateKind(
     PUBLISHED, 'published = "STUDY/SYSTEM"', "study {}", "published, whose figures are printed"
 )  # no board runs it
 _KINDS = (_PUBLISHED, *kinds())  # a candidate is of one
 _OF_KERNELS = ("package", "preempt", "boot", "root")  # keys of what boots a kernel; a built one is no package
 
 
-def _attribute(kind: Kind) -> str:
+def _attribute(kind: CandidateKind) -> str:
     return kind.key.replace("-", "_")
 
 
@@ -207,13 +207,13 @@ class Candidate(Table, json_schema_extra=one_of(*(kind.key for kind in _KINDS)))
         return not any(a is not None and b is not None and a != b for a, b in stated)
 
     @property
-    def _kinds(self) -> list[Kind]:
+    def _kinds(self) -> list[CandidateKind]:
         """What its keys say that it is: one kind, where it is right. Beside an image, rtos is no kind of its own."""
         given = [kind for kind in _KINDS if getattr(self, _attribute(kind))]
         return [kind for kind in given if not (kind.key == "rtos" and self.image)]
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> CandidateKind:
         return self._kinds[0]
 
     @property
@@ -222,7 +222,7 @@ class Candidate(Table, json_schema_extra=one_of(*(kind.key for kind in _KINDS)))
         return str(getattr(self, _attribute(self.kind)))
 
     @property
-    def place(self) -> Row | None:
+    def place(self) -> BoardRow | None:
         """The board that runs it; none runs what a study measured."""
         return None if self.published else row_for(self.kind, self.architecture)
 

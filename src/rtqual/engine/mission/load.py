@@ -17,18 +17,18 @@ from rtqual.base.errors import BadInput
 from rtqual.base.units import AS_WRITTEN
 from rtqual.base.words import listed, under
 from rtqual.engine.instruments.probe.families import PROGRAM as PROBE
-from rtqual.engine.mission.board import problems_of_plan
+from rtqual.engine.mission.board_table import problems_of_plan
 from rtqual.engine.mission.candidate import Candidate
 from rtqual.engine.mission.explain import Problem, dotted, problems_in, shown, suggest
+from rtqual.engine.mission.mission_schema import mission_schema
 from rtqual.engine.mission.model import Mission, Plan, PlannedCell, mission_type
 from rtqual.engine.mission.program import instruments_of
-from rtqual.engine.mission.schema import mission_schema
 from rtqual.engine.mission.toml_lines import KeyPath, key_lines, line_of
 from rtqual.engine.mission.values import AUTO
-from rtqual.protocols.board.registry import Row
-from rtqual.protocols.instrument.registry import all_instruments
+from rtqual.protocols.board.registry import BoardRow
+from rtqual.protocols.instrument.all_instruments import all_instruments
+from rtqual.protocols.load.all_loads import all_loads
 from rtqual.protocols.load.own import own_loads, shape_of
-from rtqual.protocols.load.registry import all_loads
 from rtqual.protocols.part import tables
 
 MAX_FILE_B = 2**17  # a mission is a few kilobytes; more is some other file, or a device without an end
@@ -340,7 +340,7 @@ def _auto_problems(mission: Mission) -> Iterator[Problem]:
                     break
 
 
-def _problems_of_board(candidate: Candidate, place: Row, plan: Plan, path: KeyPath) -> Iterator[Problem]:
+def _problems_of_board(candidate: Candidate, place: BoardRow, plan: Plan, path: KeyPath) -> Iterator[Problem]:
     """What a plan asks for that the candidate's board does not do."""
     advice = f"give {candidate.name} a plan of its own"
     if place.cpus and plan.cpus != (1,):

@@ -14,11 +14,11 @@ from pydantic import Field, PrivateAttr, Strict, create_model, model_validator
 
 from rtqual.base.errors import BadInput
 from rtqual.base.units import DURATIONS_NS, DurationNs
-from rtqual.engine.mission.board import BoardTable
+from rtqual.engine.mission.board_table import BoardTable
 from rtqual.engine.mission.candidate import Candidate
 from rtqual.engine.mission.explain import At, shown, suggest
 from rtqual.engine.mission.program import Program
-from rtqual.engine.mission.table import Figure, Table, one_limit, one_of
+from rtqual.engine.mission.table import NamedFigure, Table, one_limit, one_of
 from rtqual.engine.mission.values import (
     AUTO,
     MOST_RUNS,
@@ -36,11 +36,11 @@ from rtqual.engine.mission.values import (
     Slug,
     Text,
 )
-from rtqual.engine.mission.verify import Verify
+from rtqual.engine.mission.verify_table import Verify
 from rtqual.protocols import part
-from rtqual.protocols.board.registry import Row, modelled
+from rtqual.protocols.board.registry import BoardRow, modelled
 from rtqual.protocols.instrument import Instrument
-from rtqual.protocols.instrument.registry import all_instruments
+from rtqual.protocols.instrument.all_instruments import all_instruments
 
 DEFAULT_SCALE = "demo"
 # Board, candidate, instrument, load, CPUs (0 where the machine decides on them).
@@ -110,7 +110,7 @@ class Paper(Table):
     """Who approved it."""
 
 
-class _Measured(Figure):
+class _Measured(NamedFigure):
     """A measured figure: an instrument under a load, and what is read from its samples."""
 
     instrument: InstrumentName
@@ -340,7 +340,7 @@ class Mission(Table):
             c for c in self.candidates if not c.published and (not plan.candidates or c.name in plan.candidates)
         )
 
-    def places_of(self, plan: Plan, candidate: Candidate) -> tuple[Row, ...]:
+    def places_of(self, plan: Plan, candidate: Candidate) -> tuple[BoardRow, ...]:
         """The boards that a plan runs a candidate on."""
         if plan.boards:
             return tuple(board.place for board in self.boards if board.name in plan.boards)
@@ -374,7 +374,7 @@ def mission_type() -> type[Mission]:
 
 
 @cache
-def _with(tables: tuple[part.Table, ...]) -> type[Mission]:
+def _with(tables: tuple[part.MissionTables, ...]) -> type[Mission]:
     taken = {*dir(Mission), *(field.alias or name for name, field in Mission.model_fields.items())}
     fields: dict[str, Any] = {}
     for row, model in zip(tables, part.brought("tables"), strict=True):

@@ -30,7 +30,7 @@ class Statistic(StrEnum):
 
 
 class Table(BaseModel):
-    """What a string below an attribute says of it, schema.py reads: finding it takes time, and few commands want it."""
+    """A string below an attribute describes it: mission_schema.py reads it, when asked to, for that takes time."""
 
     model_config = ConfigDict(
         frozen=True,
@@ -45,7 +45,7 @@ def one_of(*keys: str) -> JsonDict:
     return {"oneOf": [{"required": [key]} for key in keys]}
 
 
-class Figure(Table):
+class NamedFigure(Table):
     """A figure that is asked for by its name."""
 
     name: Text

@@ -26,8 +26,8 @@ from pydantic_core.core_schema import with_info_after_validator_function
 from rtqual.base.units import DURATIONS_NS, SIZES_B, parse_duration_ns, parse_size_b
 from rtqual.engine.boards.modelled import models
 from rtqual.engine.mission.explain import shown, suggest
-from rtqual.protocols.instrument.registry import all_instruments
-from rtqual.protocols.load.registry import all_loads
+from rtqual.protocols.instrument.all_instruments import all_instruments
+from rtqual.protocols.load.all_loads import all_loads
 
 Unit = Literal["ns", "B", "%"]
 AUTO: Literal["auto"] = "auto"  # as many runs as it takes
@@ -85,7 +85,7 @@ def matching(pattern: str, what: str) -> tuple[AfterValidator, WithJsonSchema]:
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownNames:
     """A name that parts bring, or that the mission gives itself: its validation context has these by `what`.
 
     Looked up when a mission is read, not when this file is.
@@ -173,9 +173,9 @@ Release = Annotated[str, *matching(r"[A-Za-z0-9][\w.+~-]*", "a kernel release, a
 BootParameter = Annotated[
     str, *matching(r"[!-~]+", "one kernel parameter: write each as its own string, without blanks")
 ]
-InstrumentName = Annotated[str, Known(all_instruments, "instrument", "^program-[a-z0-9]")]
-LoadName = Annotated[str, Known(all_loads, "load")]
-ModelName = Annotated[str, Known(models, "model")]
+InstrumentName = Annotated[str, KnownNames(all_instruments, "instrument", "^program-[a-z0-9]")]
+LoadName = Annotated[str, KnownNames(all_loads, "load")]
+ModelName = Annotated[str, KnownNames(models, "model")]
 PublishedSystem = Annotated[
     str,
     AfterValidator(_published),

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from rtqual.engine.boards.guest import why_no_hardware
-from rtqual.engine.mission.verify import SystemRequirement
-from rtqual.engine.procedure.described import Described, Timed
+from rtqual.engine.mission.verify_table import SystemRequirement
+from rtqual.engine.procedure.described import Described, TimedStep
 from rtqual.engine.procedure.judging import Judgement
 from rtqual.protocols.record.schema import Timing
 
@@ -70,7 +70,7 @@ class ControlRow:
 
 def control(
     requirements: Sequence[SystemRequirement],
-    procedures: Sequence[Described[Timed]],
+    procedures: Sequence[Described[TimedStep]],
     runs: Sequence[PlayedRun],
     failures: Mapping[str, str],
     lost: Mapping[str, str],
@@ -122,7 +122,7 @@ def _closed(compliance: Compliance, runs: Sequence[PlayedRun]) -> str:
     return f"open: {why_no_hardware(guests[0], 'the board')}" if guests else "closed"
 
 
-def unasked(requirements: Sequence[SystemRequirement], procedures: Sequence[Described[Timed]]) -> tuple[str, ...]:
+def unasked(requirements: Sequence[SystemRequirement], procedures: Sequence[Described[TimedStep]]) -> tuple[str, ...]:
     """Requirements that procedures name and the mission does not have."""
     known = {requirement.id for requirement in requirements}
     return tuple(

@@ -12,10 +12,10 @@ from pydantic import Field, PrivateAttr, Strict, model_validator
 
 from rtqual.base.units import DurationNs, parse_duration_ns
 from rtqual.engine.mission.explain import At
-from rtqual.engine.mission.language import LONGEST_NS, Within
+from rtqual.engine.mission.language_table import LONGEST_NS, Within
 from rtqual.engine.mission.table import Table
 from rtqual.engine.mission.values import Distinct, NonEmpty, Slug, Text, matching
-from rtqual.engine.mission.verify import RequirementId
+from rtqual.engine.mission.verify_table import RequirementId
 
 STEPS_MOST, EXPECTS_MOST = 200, 450  # with those that a step repeats; the judge looks for their best assignment
 DUPLICATE = "duplicate"  # the damage of a step that sends again what the one before sent
@@ -90,7 +90,7 @@ class Mishap(Table):
         """As a table of results names it."""
 
 
-class Timed(Table):
+class TimedStep(Table):
     """A step: what is done at a time, and what must follow."""
 
     at: Annotated[DurationNs, Field(le=LONGEST_NS)]
@@ -130,7 +130,7 @@ class Timed(Table):
         return self
 
 
-StepT_co = TypeVar("StepT_co", bound=Timed, covariant=True)
+StepT_co = TypeVar("StepT_co", bound=TimedStep, covariant=True)
 
 
 class Described(Table, Generic[StepT_co]):

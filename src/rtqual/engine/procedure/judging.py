@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Protocol
 
-from rtqual.engine.procedure.described import Awaited, Timed
+from rtqual.engine.procedure.described import Awaited, TimedStep
 from rtqual.engine.procedure.line import Line
 from rtqual.engine.procedure.log import Entry, Unsent, Unsound
 
@@ -86,11 +86,11 @@ class Anchor:
         return Check(self.step, self.action, f"no {forbid.said}", came is None, detail)
 
 
-def anchors_of(steps: Sequence[Timed], lines: Sequence[Line], entries: Sequence[Entry]) -> list[Anchor]:
+def anchors_of(steps: Sequence[TimedStep], lines: Sequence[Line], entries: Sequence[Entry]) -> list[Anchor]:
     return [_anchor(number, step, lines, entries) for number, step in enumerate(steps)]
 
 
-def _anchor(number: int, step: Timed, lines: Sequence[Line], entries: Sequence[Entry]) -> Anchor:
+def _anchor(number: int, step: TimedStep, lines: Sequence[Line], entries: Sequence[Entry]) -> Anchor:
     for at, line in enumerate(lines):
         if line.step == number:
             place, entry = next((n, e) for n, e in enumerate(entries) if e.line == at)

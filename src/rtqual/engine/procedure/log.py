@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 
-from rtqual.engine.procedure.files import File
 from rtqual.engine.procedure.line import Line
+from rtqual.engine.procedure.transfers import File
 
 MOST_B = 8 * 2**20
 LATE_NS = 20_000_000  # the ground may be so late with a step; it runs at a real-time priority

@@ -7,11 +7,11 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, Strict, model_validator
 
 from rtqual.engine.mission.explain import At
-from rtqual.engine.mission.language import Within
+from rtqual.engine.mission.language_table import Within
 from rtqual.engine.mission.table import Table
 from rtqual.engine.mission.values import Distinct, matching
-from rtqual.engine.mission.verify import Camera
-from rtqual.engine.procedure.described import Bounds, ClockStep, Described, Mishap, Timed, Wanted, shown_as
+from rtqual.engine.mission.verify_table import Camera
+from rtqual.engine.procedure.described import Bounds, ClockStep, Described, Mishap, TimedStep, Wanted, shown_as
 
 KIND = r"\d{1,3}\.\d{1,3}"
 ReportName = Annotated[
@@ -159,7 +159,7 @@ class Fault(Mishap):
         return f"{name} {value}"
 
 
-class Step(Timed):
+class Step(TimedStep):
     """What is done at a time, and what must follow."""
 
     send: Name | None = None

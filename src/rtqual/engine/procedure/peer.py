@@ -8,7 +8,7 @@ from math import inf
 from rtqual.engine.dictionary.definition import Definition
 from rtqual.engine.procedure.judging import Check, Judgement
 from rtqual.engine.procedure.model import Peer, Procedure
-from rtqual.engine.procedure.own import judge
+from rtqual.engine.procedure.own_program import judge
 from rtqual.protocols.record.schema import Scalar
 
 

@@ -23,7 +23,7 @@ def list_(*missions: Path, as_json: Json = False) -> int:
     missions
         Mission files; those here and in missions/ unless given.
     """
-    from rtqual.stages import board as stage  # noqa: PLC0415 - the libraries behind it are slow to load
+    from rtqual.stages import named_boards as stage  # noqa: PLC0415 - the libraries behind it are slow to load
 
     found = stage.boards(missions)
     if as_json:
@@ -49,7 +49,7 @@ def check(name: str, /, *, mission: Path | None = None, as_json: Json = False) -
     mission
         The mission file; needed where those here and in missions/ do not name the board.
     """
-    from rtqual.stages import board as stage  # noqa: PLC0415
+    from rtqual.stages import named_boards as stage  # noqa: PLC0415
 
     found = stage.check(name, mission)
     if as_json:
@@ -75,7 +75,7 @@ def restore(name: str, /, *, mission: Path | None = None, take: Annotated[bool, 
     take
         Take the board from whoever holds it: only where that is dead.
     """
-    from rtqual.stages import board as stage  # noqa: PLC0415
+    from rtqual.stages import named_boards as stage  # noqa: PLC0415
 
     release = stage.restore(name, mission, tell, take=take)
     LITERAL.print(f"{name}: runs {release}", highlight=False, soft_wrap=True)
@@ -102,7 +102,7 @@ def tune(
     reset
         Take it back.
     """
-    from rtqual.stages import board as stage  # noqa: PLC0415
+    from rtqual.stages import named_boards as stage  # noqa: PLC0415
 
     found = stage.tune(name, mission, tell, reset=reset)
     if as_json:

@@ -48,7 +48,7 @@ def ci(
     out
         The file; .github/workflows/rtqual.yml or .gitlab-ci.yml unless given. None is overwritten.
     """
-    from rtqual.stages import ci as stage  # noqa: PLC0415 - slow to load
+    from rtqual.stages import ci_file as stage  # noqa: PLC0415 - slow to load
     from rtqual.stages.gate import check_tolerance  # noqa: PLC0415
 
     check_tolerance(tolerance)

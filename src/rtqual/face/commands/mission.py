@@ -31,7 +31,7 @@ def keys(table: str = "", /) -> int:
     table
         Of this table alone, as candidate or program.task.
     """
-    from rtqual.engine.mission.reference import key_tables  # noqa: PLC0415 - few ask
+    from rtqual.engine.mission.all_keys import key_tables  # noqa: PLC0415 - few ask
 
     tables = key_tables()
     wanted = [each for each in tables if table in ("", *each.names)]

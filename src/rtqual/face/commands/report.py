@@ -45,7 +45,7 @@ def report(
     from rtqual.engine.campaign.find import is_verification  # noqa: PLC0415
     from rtqual.face.terminal.verdict import as_dict, print_reports  # noqa: PLC0415
     from rtqual.reports.page.document import Printed  # noqa: PLC0415
-    from rtqual.stages import select as stage  # noqa: PLC0415
+    from rtqual.stages import selection as stage  # noqa: PLC0415
 
     if is_verification(folder):
         return _of_verification(folder, formats, out, Printed(annex, archive), as_json=as_json)
@@ -60,7 +60,7 @@ def report(
 def _of_verification(
     folder: Path, formats: list[str] | None, out: Path | None, printed: "Printed", *, as_json: bool
 ) -> int:
-    from rtqual.face.terminal.verify import print_verified  # noqa: PLC0415
+    from rtqual.face.terminal.verify_lines import print_verified  # noqa: PLC0415
     from rtqual.reports.control import FORMS  # noqa: PLC0415
     from rtqual.reports.verification import as_dict  # noqa: PLC0415
     from rtqual.stages.verify import report as again  # noqa: PLC0415

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from rtqual.engine.analysis.figure.model import Group
     from rtqual.engine.campaign.cell import Cell
     from rtqual.engine.campaign.run import Campaign, Watcher
-    from rtqual.stages.select import Selection
+    from rtqual.stages.selection import Selection
 
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Run:
+class RunOptions:
     """What all commands that run a campaign ask for.
 
     Parameters
@@ -140,4 +140,4 @@ def _print_plan(campaign: "Campaign", *, as_json: bool) -> None:
         LITERAL.print(line, soft_wrap=True)
 
 
-RUN = Run()
+RUN = RunOptions()

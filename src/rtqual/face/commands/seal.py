@@ -22,7 +22,7 @@ def seal(folder: Path, /, *, key: Path | None = None, verify: Path | None = None
         A PDF that somebody has: is it a report of this campaign? Its pages name the campaign by a SHA-256.
     """
     from rtqual.base.words import count, listed  # noqa: PLC0415
-    from rtqual.stages import seal as stage  # noqa: PLC0415
+    from rtqual.stages import signature as stage  # noqa: PLC0415
 
     if (key is not None and (verify or report)) or not (key or verify or report):
         raise BadInput("rtqual seal: give --key KEY to sign, or --verify SIGNERS, --report FILE or both to verify")

@@ -4,11 +4,11 @@
 from pathlib import Path
 
 from rtqual.engine.mission import DEFAULT_SCALE
-from rtqual.face.commands.running import RUN, Run
+from rtqual.face.commands.running import RUN, RunOptions
 from rtqual.protocols.part import keyed
 
 
-def select(mission: Path, /, *, scale: str = DEFAULT_SCALE, cluster: str = "", run: Run = RUN) -> int:
+def select(mission: Path, /, *, scale: str = DEFAULT_SCALE, cluster: str = "", run: RunOptions = RUN) -> int:
     """Measure the candidates of a mission and say which one to fly.
 
     Parameters
@@ -20,7 +20,7 @@ def select(mission: Path, /, *, scale: str = DEFAULT_SCALE, cluster: str = "", r
     cluster
         The address of a dask scheduler whose workers run the emulated cells, as tls://HOST:8786 (docs/cluster.md).
     """
-    from rtqual.stages import select as stage  # noqa: PLC0415 - the libraries behind it are slow to load
+    from rtqual.stages import selection as stage  # noqa: PLC0415 - the libraries behind it are slow to load
 
     if cluster:
         keyed("runners", "cluster", f"--cluster {cluster}").check(cluster)

@@ -39,7 +39,7 @@ def show(
     if as_json:
         print_json([record_dict(path) for path in paths])
     elif is_verification(record):
-        from rtqual.face.terminal.verify import print_verified  # noqa: PLC0415
+        from rtqual.face.terminal.verify_lines import print_verified  # noqa: PLC0415
         from rtqual.stages.verify import verified_in  # noqa: PLC0415 - what judges is slow to load
 
         verified = verified_in(record)
@@ -49,7 +49,7 @@ def show(
     elif len(paths) == 1:
         show_record(LITERAL, paths[0])
     else:
-        from rtqual.face.terminal.figures import print_figures  # noqa: PLC0415
+        from rtqual.face.terminal.figure_lines import print_figures  # noqa: PLC0415
         from rtqual.stages.show import shown  # noqa: PLC0415 - what judges is slow to load
 
         found = shown(record, paths)
@@ -73,7 +73,7 @@ def compare(a: Path, b: Path, /, *, as_json: Json = False) -> int:
     """
     from rtqual.engine.campaign.find import find, split  # noqa: PLC0415
     from rtqual.face.terminal.comparison import comparison_dict, print_comparisons  # noqa: PLC0415
-    from rtqual.stages.compare import compare_paths, margins_in  # noqa: PLC0415
+    from rtqual.stages.side_by_side import compare_paths, margins_in  # noqa: PLC0415
 
     folders = (split(a)[0], split(b)[0])
     comparisons = compare_paths(find(a), find(b), margins_in(*folders), folders)

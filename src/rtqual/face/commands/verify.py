@@ -65,7 +65,7 @@ def verify(
     """
     from rtqual.engine.campaign.folder import OUT  # noqa: PLC0415 - the libraries behind it are slow to load
     from rtqual.face.terminal.progress import Display  # noqa: PLC0415
-    from rtqual.face.terminal.verify import print_procedures, print_verified  # noqa: PLC0415
+    from rtqual.face.terminal.verify_lines import print_procedures, print_verified  # noqa: PLC0415
     from rtqual.reports.verification import as_dict  # noqa: PLC0415
     from rtqual.stages import verify as stage  # noqa: PLC0415
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What people read on a terminal, and the same for machines with --json.
 
-figures.py  history.py   a campaign's figures, and those of several versions
-verdict.py  gate.py  record.py  comparison.py  verify.py   what a command prints
-progress.py            a campaign while it runs
-plain.py               results as plain values, for JSON
+figure_lines.py  history.py   a campaign's figures, and those of several versions
+verdict.py  gate.py  record.py  comparison.py  verify_lines.py   what a command prints
+progress.py                   a campaign while it runs
+plain.py                      results as plain values, for JSON
 """

@@ -9,7 +9,7 @@ from rtqual.base.units import format_value
 from rtqual.engine.analysis.figure import wording
 from rtqual.engine.analysis.regression.changes import CONFIRMED, Change
 from rtqual.face.terminal.plain import plain
-from rtqual.stages.history import History, Series
+from rtqual.stages.history import FigureHistory, History
 
 
 def print_history(console: Console, found: History) -> None:
@@ -43,7 +43,7 @@ def print_history(console: Console, found: History) -> None:
     )
 
 
-def _table(series: Series) -> Table:
+def _table(series: FigureHistory) -> Table:
     table = Table("version", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
     table.add_column("value", justify="right")
     table.add_column("95 % interval")
@@ -57,7 +57,7 @@ def _table(series: Series) -> Table:
     return table
 
 
-def _mark(series: Series, change: Change) -> str:
+def _mark(series: FigureHistory, change: Change) -> str:
     before, after = (format_value(value, _unit(series)) for value in (change.before, change.after))
     part = f" ({(change.after - change.before) / change.before:+.1%})" if change.before else ""
     if change.gone is not None:
@@ -67,11 +67,11 @@ def _mark(series: Series, change: Change) -> str:
     return f"<- {before} became {after}{part}{f'; new: {CONFIRMED} further versions confirm it' if new else ''}"
 
 
-def _label(series: Series, version: int) -> str:
+def _label(series: FigureHistory, version: int) -> str:
     return series.versions[version].label
 
 
-def _unit(series: Series) -> str:
+def _unit(series: FigureHistory) -> str:
     return next((version.figure.unit for version in series.versions if version.figure), "1")
 
 
@@ -92,7 +92,7 @@ def as_dict(found: History) -> dict[str, object]:
     }
 
 
-def _as_dict(series: Series, change: Change) -> dict[str, object]:
+def _as_dict(series: FigureHistory, change: Change) -> dict[str, object]:
     gone = None if change.gone is None else _label(series, change.gone)
     return {
         **vars(change),

@@ -15,7 +15,7 @@ from rtqual.engine.analysis.verdict.headline import Answer
 from rtqual.engine.analysis.verdict.model import Ground, Outcome, Standing, Verdict
 from rtqual.face.terminal.plain import fields_of, plain
 from rtqual.reports.formats import FOR_MACHINES
-from rtqual.stages.select import Selection
+from rtqual.stages.selection import Selection
 
 _NAME_WIDTH = 26  # of a requirement; the reason beside it needs the room
 _TONE = {Outcome.MET: "green", Outcome.NOT_MET: "red", Outcome.UNDECIDED: "yellow", Outcome.INDICATIVE: "cyan"}

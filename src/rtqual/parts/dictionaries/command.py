@@ -34,7 +34,7 @@ def check(files: list[Path], /, *, format: Format, names: Names = None, as_json:
     names
         NAME=VALUE: what stands for <%= NAME %> in COSMOS definitions.
     """
-    from rtqual.parts.dictionaries.formats import read  # noqa: PLC0415 - not to be listed
+    from rtqual.parts.dictionaries.dictionary_formats import read  # noqa: PLC0415 - not to be listed
 
     dictionary = read(format, files, _pairs(names, "--name"))
     commands = {name: _why(command.fields) for name, command in dictionary.commands.items()}
@@ -85,9 +85,9 @@ def encode(
     names
         NAME=VALUE: what stands for <%= NAME %> in COSMOS definitions.
     """
-    from rtqual.engine.dialogue.seal import sealed  # noqa: PLC0415
-    from rtqual.parts.dictionaries import codec  # noqa: PLC0415 - not to be listed
-    from rtqual.parts.dictionaries.formats import read  # noqa: PLC0415
+    from rtqual.engine.dialogue.sealing import sealed  # noqa: PLC0415
+    from rtqual.parts.dictionaries import value_codec  # noqa: PLC0415 - not to be listed
+    from rtqual.parts.dictionaries.dictionary_formats import read  # noqa: PLC0415
     from rtqual.protocols.dictionary import Refused  # noqa: PLC0415
 
     dictionary = read(format, files, _pairs(names, "--name"))
@@ -95,8 +95,8 @@ def encode(
         raise BadInput(f"there is no command {command!r:.80}; {suggest(command, dictionary.commands)}")
     try:
         filled = _pairs(fill, "--fill")
-        octets = codec.encode(dictionary.commands[command], _pairs(values, "--set"), filled)
-        if unused := [*filled.keys() - codec.fillable(dictionary.commands[command])]:
+        octets = value_codec.encode(dictionary.commands[command], _pairs(values, "--set"), filled)
+        if unused := [*filled.keys() - value_codec.fillable(dictionary.commands[command])]:
             raise Refused(f"--fill {min(unused):.60}: it has no such field, or sets it itself")
         octets = sealed(octets, seal or (), sequence)
     except Refused as why:
@@ -131,8 +131,8 @@ def decode(
     names
         NAME=VALUE: what stands for <%= NAME %> in COSMOS definitions.
     """
-    from rtqual.parts.dictionaries import codec  # noqa: PLC0415 - not to be listed
-    from rtqual.parts.dictionaries.formats import read  # noqa: PLC0415
+    from rtqual.parts.dictionaries import value_codec  # noqa: PLC0415 - not to be listed
+    from rtqual.parts.dictionaries.dictionary_formats import read  # noqa: PLC0415
     from rtqual.protocols.dictionary import Refused  # noqa: PLC0415
 
     try:
@@ -141,7 +141,7 @@ def decode(
         raise BadInput("the packet is given as hexadecimal digits, two an octet") from error
     dictionary = read(format, files, _pairs(names, "--name"))
     try:
-        packet, values = codec.recognise(dictionary, data)
+        packet, values = value_codec.recognise(dictionary, data)
     except Refused as why:
         raise BadInput(f"these {len(data)} octets are no packet of the dictionary: {why}") from why
     shown = {name: _printable(value) for name, value in values.shown.items()}

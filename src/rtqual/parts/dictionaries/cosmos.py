@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from rtqual.base.errors import BadInput
-from rtqual.parts.dictionaries import files
-from rtqual.parts.dictionaries.files import attempt
+from rtqual.parts.dictionaries import bounded_files
+from rtqual.parts.dictionaries.bounded_files import attempt
 from rtqual.parts.dictionaries.model import (
     MOST_DEGREE,
     All,
     Array,
     Coding,
-    Command,
+    CommandType,
     Dictionary,
     Field,
     Number,
@@ -79,7 +79,7 @@ def read(paths: Sequence[Path], names: Mapping[str, str]) -> Dictionary:
     """Return what files of targets hold; `names` replace `<%= NAME %>`. Raises BadInput where ERB is left."""
     definitions: dict[str, _Definition] = {}
     for path in paths:
-        text = attempt(path.name, _plain, files.text(path), names)
+        text = attempt(path.name, _plain, bounded_files.text(path), names)
         if isinstance(text, Refused):
             raise BadInput(f"dictionary {str(path)!r}: {text}")
         _Lines(definitions).take(text)
@@ -130,9 +130,9 @@ class _Definition:
     def refuse(self, why: Refused) -> None:
         self.why = self.why or why
 
-    def command(self, name: str) -> Command:
+    def command(self, name: str) -> CommandType:
         arguments = {each.name: each.type for each in self.fields.values()}
-        return Command(name, self.why or tuple(self.fields.values()), arguments, defaults=self.defaults)
+        return CommandType(name, self.why or tuple(self.fields.values()), arguments, defaults=self.defaults)
 
     def packet(self, name: str) -> Packet:
         where = All(tuple(Where(field, "==", str(value), True) for field, value in self.identity))

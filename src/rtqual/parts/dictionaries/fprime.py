@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from rtqual.base.errors import BadInput
-from rtqual.parts.dictionaries import files
-from rtqual.parts.dictionaries.files import attempt
+from rtqual.parts.dictionaries import bounded_files
+from rtqual.parts.dictionaries.bounded_files import attempt
 from rtqual.parts.dictionaries.model import (
     MOST_DEPTH,
     Array,
     Coding,
-    Command,
+    CommandType,
     Dictionary,
     Field,
     Number,
@@ -48,7 +48,7 @@ def read(paths: Sequence[Path]) -> Dictionary:
         raise BadInput(f"an F' dictionary is one file, not {len(paths)}")
     (path,) = paths
     try:
-        raw = json.loads(files.text(path))
+        raw = json.loads(bounded_files.text(path))
     except (ValueError, RecursionError) as error:
         raise BadInput(f"dictionary {str(path)!r}: no JSON: {error}") from error
     if not isinstance(raw, dict) or not isinstance(raw.get("commands"), list):
@@ -124,13 +124,13 @@ class _Reader:
     def _packetized(self, row: Mapping[str, Any]) -> tuple[Field, ...]:
         return tuple(Field(str(name), self.type(self.channels[name]["type"])) for name in row["members"])
 
-    def _command(self, row: Mapping[str, Any], head: tuple[Field, ...]) -> Command:
+    def _command(self, row: Mapping[str, Any], head: tuple[Field, ...]) -> CommandType:
         fields = attempt(row["name"], self._parameters, row)
         if isinstance(fields, Refused):
-            return Command(row["name"], fields)
+            return CommandType(row["name"], fields)
         arguments = {field.name: field.type for field in fields}
         assigned = {"kind": COMMAND, "opcode": row.get("opcode")}
-        return Command(row["name"], (*head, *fields), arguments, assigned)
+        return CommandType(row["name"], (*head, *fields), arguments, assigned)
 
     def _parameters(self, row: Mapping[str, Any]) -> tuple[Field, ...]:
         fields = tuple(Field(str(field["name"]), self.type(field["type"])) for field in row.get("formalParams", ()))

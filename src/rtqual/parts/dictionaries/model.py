@@ -238,7 +238,7 @@ class Packet:
 
 
 @dataclass(frozen=True)
-class Command:
+class CommandType:
     """A command with all that it inherits laid in. `assigned`: what nobody may set; `stages`: of its verification."""
 
     name: str
@@ -253,7 +253,7 @@ class Command:
 class Dictionary:
     """What a program understands and says. `roots`: the packets that decoding may begin with, the likeliest first."""
 
-    commands: Mapping[str, Command]
+    commands: Mapping[str, CommandType]
     packets: Mapping[str, Packet]
     roots: tuple[Packet, ...]
     severities: Mapping[str, str] = field(default_factory=dict)  # of events, by their packet's name

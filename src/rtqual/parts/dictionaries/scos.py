@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from rtqual.base.errors import BadInput
-from rtqual.parts.dictionaries import files
-from rtqual.parts.dictionaries.files import attempt
+from rtqual.parts.dictionaries import bounded_files
+from rtqual.parts.dictionaries.bounded_files import attempt
 from rtqual.parts.dictionaries.model import (
     MOST_COUNT,
     MOST_DEPTH,
@@ -20,7 +20,7 @@ from rtqual.parts.dictionaries.model import (
     Array,
     By,
     Coding,
-    Command,
+    CommandType,
     Dictionary,
     Field,
     Number,
@@ -73,7 +73,7 @@ def _table(path: Path, columns: str) -> list[dict[str, str]]:
     if not path.exists():
         return []
     names = columns.split()
-    rows = (line.split("\t") for line in files.text(path, "latin-1").splitlines() if line.strip())
+    rows = (line.split("\t") for line in bounded_files.text(path, "latin-1").splitlines() if line.strip())
     return [dict(zip(names, row + [""] * len(names), strict=False)) for row in rows]
 
 
@@ -134,15 +134,15 @@ class _Commands:
         self.types: dict[str, Type | Refused] = {}
         self.times: Counter[str] = Counter()  # that a command has an argument
 
-    def read(self) -> dict[str, Command]:
+    def read(self) -> dict[str, CommandType]:
         commands = {}
         for row in self.rows:
             name = row["CNAME"]
             command = attempt(name, self._command, row)
-            commands[name] = Command(name, command) if isinstance(command, Refused) else command
+            commands[name] = CommandType(name, command) if isinstance(command, Refused) else command
         return commands
 
-    def _command(self, row: Row) -> Command:
+    def _command(self, row: Row) -> CommandType:
         self.times.clear()
         fields, assigned = self._header(row)
         size = max((field.at + field.type.bits for field in fields), default=0)  # type: ignore[operator, union-attr]
@@ -174,7 +174,7 @@ class _Commands:
                 name, kind = self._argument(element, arguments, assigned, defaults)
                 fields.append(Field(name, kind, size + int(element["BIT"])))
             at += 1
-        return Command(row["CNAME"], tuple(fields), arguments, assigned, defaults)
+        return CommandType(row["CNAME"], tuple(fields), arguments, assigned, defaults)
 
     def _header(self, row: Row) -> tuple[list[Field], dict[str, object]]:
         """The packet's header is data here: fixed values, and those that the command's row holds."""

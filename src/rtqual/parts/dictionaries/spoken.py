@@ -9,7 +9,7 @@ from typing import Any
 
 from rtqual.base.errors import BadInput
 from rtqual.engine.mission.explain import suggest
-from rtqual.parts.dictionaries import codec, formats
+from rtqual.parts.dictionaries import dictionary_formats, value_codec
 from rtqual.parts.dictionaries.model import (
     MOST_COUNT,
     MOST_DEPTH,
@@ -70,18 +70,18 @@ class SpokenFormat:
         if name not in self._all.commands:
             raise Refused(f"there is no command {name!r:.80}; {suggest(name, self._all.commands)}")
         command = self._all.commands[name]
-        octets = codec.encode(command, arguments, fill)
+        octets = value_codec.encode(command, arguments, fill)
         fixed = () if isinstance(command.fields, Refused) else command.fields
         return Encoded(
             octets,
             {field.name: field.fixed for field in fixed if field.fixed is not None}
-            | codec.given(command, arguments, fill),
+            | value_codec.given(command, arguments, fill),
         )
 
     def decode(self, octets: bytes) -> Sequence[Report]:
         found: list[Report] = []
         while len(found) < _MOST_REPORTS:
-            packet, values = codec.recognise(self._all, octets, self._roots)
+            packet, values = value_codec.recognise(self._all, octets, self._roots)
             found.append(Report(packet.name, values.shown, self._all.severities.get(packet.name, "")))
             shared, end = _shared(packet), (values.bits + 7) // 8
             if shared is None or end >= len(octets):
@@ -109,8 +109,8 @@ class _Sampled:
             raise kind
         if depth > MOST_DEPTH:
             raise Refused("is nested too deep")
-        if self.values > codec.MOST_VALUES:
-            raise Refused(f"more than {codec.MOST_VALUES} values")
+        if self.values > value_codec.MOST_VALUES:
+            raise Refused(f"more than {value_codec.MOST_VALUES} values")
         if kind.default is not None:
             return kind.default
         match kind:
@@ -118,7 +118,7 @@ class _Sampled:
                 return next(iter(kind.labels.values())) if kind.labels else kind.least or 0
             case Text():
                 octets = kind.bits // 8 if isinstance(kind.bits, int) else 0
-                if octets > codec.MOST_OCTETS:
+                if octets > value_codec.MOST_OCTETS:
                     raise Refused(f"a size of {kind.bits}")
                 return "" if kind.charset else bytes(octets)
             case Array():
@@ -139,7 +139,7 @@ def _shared(packet: Packet) -> int | None:
 
 
 def _read(name: str, paths: Sequence[Path], names: Mapping[str, str], root: str | None) -> SpokenFormat:
-    return SpokenFormat(formats.read(name, paths, names), root)
+    return SpokenFormat(dictionary_formats.read(name, paths, names), root)
 
 
 _Read = Callable[[Sequence[Path], Mapping[str, str], str | None], SpokenFormat]

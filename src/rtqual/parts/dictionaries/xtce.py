@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from rtqual.parts.dictionaries.files import attempt
+from rtqual.parts.dictionaries.bounded_files import attempt
 from rtqual.parts.dictionaries.model import (
     MOST_DEPTH,
     MOST_FIELDS,
     MOST_PACKET_FIELDS,
     All,
     Array,
-    Command,
+    CommandType,
     Condition,
     Dictionary,
     Field,
@@ -47,12 +47,12 @@ class _Reader:
         for home, element in self.top.all("container"):
             if element.tag == "SequenceContainer":
                 self._packet(home, element, 0)
-        commands: dict[str, Command] = {}
+        commands: dict[str, CommandType] = {}
         for home, element in self.top.all("command"):
             if element.get("abstract") != "true":
                 name = f"{home.path}/{element.get('name')}"
                 command = attempt(name, self._command, home, element)
-                commands[name] = Command(name, command) if isinstance(command, Refused) else command
+                commands[name] = CommandType(name, command) if isinstance(command, Refused) else command
         tops = {key: p for key, p in self.made.items() if p.base is None and p.name in self.packets}
         whole = [packet for key, packet in tops.items() if key not in self.held]
         roots = sorted(whole or tops.values(), key=lambda packet: -_descendants(packet))
@@ -178,7 +178,7 @@ class _Reader:
             chain.insert(0, chain[0][0].find("command", base.get("metaCommandRef")))
         return chain
 
-    def _command(self, home: Space, element: Element) -> Command:
+    def _command(self, home: Space, element: Element) -> CommandType:
         arguments: dict[str, Type | Refused] = {}
         assigned: dict[str, Any] = {}
         defaults: dict[str, Any] = {}
@@ -211,7 +211,7 @@ class _Reader:
         for field in fields:
             if field.fixed is None and field.name not in arguments and field.type.default is not None:
                 defaults.setdefault(field.name, field.type.default)
-        return Command(
+        return CommandType(
             f"{home.path}/{element.get('name')}", tuple(fields), arguments, assigned, defaults, tuple(stages)
         )
 

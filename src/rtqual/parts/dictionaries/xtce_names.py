@@ -13,7 +13,7 @@ from typing import Any
 from xml.etree.ElementTree import Element, ParseError, TreeBuilder, XMLParser
 
 from rtqual.base.errors import BadInput
-from rtqual.parts.dictionaries import files
+from rtqual.parts.dictionaries import bounded_files
 from rtqual.protocols.dictionary import Refused
 
 MOST_ELEMENTS, MOST_LEVELS = 200_000, 64
@@ -58,7 +58,7 @@ def tree(path: Path) -> Element:
     """Return the root element. Raises BadInput for what is no XML, or more than any database."""
     parser = XMLParser(target=_Bounded())  # noqa: S314 _Bounded refuses entities, and what is too deep or too much
     try:
-        parser.feed(files.octets(path))
+        parser.feed(bounded_files.octets(path))
         root: Element = parser.close()
     except Refused as why:
         raise BadInput(f"dictionary {str(path)!r}: {why}") from why

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from xml.etree.ElementTree import Element
 
-from rtqual.parts.dictionaries.files import attempt
+from rtqual.parts.dictionaries.bounded_files import attempt
 from rtqual.parts.dictionaries.model import (
     MOST_DEGREE,
     MOST_DEPTH,

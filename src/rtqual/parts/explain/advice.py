@@ -7,10 +7,10 @@ from pathlib import Path
 
 from rtqual.base.errors import BadInput
 from rtqual.engine.campaign.folder import load
-from rtqual.engine.kernel.lint.judge import State, lint
-from rtqual.engine.kernel.lint.system import from_config
-from rtqual.parts.explain.tally import Tally
-from rtqual.parts.explain.timeline import Kind
+from rtqual.engine.kernel.lint.judged_system import from_config
+from rtqual.engine.kernel.lint.lint_rules import State, lint
+from rtqual.parts.explain.cause_tally import CauseTally
+from rtqual.parts.explain.timeline import TimeKind
 
 _MATTERS = 0.05  # of the mean of the samples
 _CHECKS = (
@@ -19,13 +19,13 @@ _CHECKS = (
 )  # fmt: skip
 # The rules of lint.toml that are about such time. Of interrupts there are none: a wake-up's is mostly its own timer's,
 # which no setting moves to a thread.
-_ABOUT: Mapping[Kind, tuple[str, ...]] = {
-    Kind.SOFTIRQ: ("preempt-rt", "threaded-interrupts", "rcu-nocb"),
-    Kind.IRQS_OFF: ("preempt-rt", *_CHECKS),
-    Kind.LOCK: ("futex-pi", "rcu-boost"),
-    Kind.PREEMPT_OFF: ("preempt-rt", *_CHECKS),
-    Kind.OTHER: ("preempt-rt", "preempt-mode", "preempt-ignored"),
-    Kind.FAULT: ("swap", "huge-pages", "compaction-of-locked-memory"),
+_ABOUT: Mapping[TimeKind, tuple[str, ...]] = {
+    TimeKind.SOFTIRQ: ("preempt-rt", "threaded-interrupts", "rcu-nocb"),
+    TimeKind.IRQS_OFF: ("preempt-rt", *_CHECKS),
+    TimeKind.LOCK: ("futex-pi", "rcu-boost"),
+    TimeKind.PREEMPT_OFF: ("preempt-rt", *_CHECKS),
+    TimeKind.OTHER: ("preempt-rt", "preempt-mode", "preempt-ignored"),
+    TimeKind.FAULT: ("swap", "huge-pages", "compaction-of-locked-memory"),
 }
 
 
@@ -34,13 +34,13 @@ class Advice:
     """A finding of the lint about a kind of time that made a tail."""
 
     candidate: str
-    kind: Kind
+    kind: TimeKind
     rule: str
     title: str
     seen: str
 
 
-def advice(folder: Path, tallies: Iterable[Tally]) -> list[Advice]:
+def advice(folder: Path, tallies: Iterable[CauseTally]) -> list[Advice]:
     """Of a campaign that has ended; of another nothing is known but its records."""
     try:
         campaign = load(folder)
@@ -50,7 +50,7 @@ def advice(folder: Path, tallies: Iterable[Tally]) -> list[Advice]:
         candidate.name: " ".join((*((f"preempt={candidate.preempt}",) if candidate.preempt else ()), *candidate.boot))
         for candidate in campaign.mission.candidates
     }
-    found: dict[tuple[str, Kind, str], Advice] = {}
+    found: dict[tuple[str, TimeKind, str], Advice] = {}
     for tally in tallies:
         text = campaign.result.configs.get(tally.candidate)
         if text is None:

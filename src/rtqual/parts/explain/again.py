@@ -13,14 +13,14 @@ from pydantic import TypeAdapter, ValidationError
 
 from rtqual.base.cache import cache_dir, kept
 from rtqual.base.errors import BadInput, RunFailed
-from rtqual.engine.boards import rtos, virtual
+from rtqual.engine.boards import rtos_board, virtual
 from rtqual.engine.boards.machine import ARM, emulator_for
 from rtqual.engine.boards.parts import part
 from rtqual.parts.explain import modules
 from rtqual.parts.explain.processor import processor_of
 from rtqual.parts.explain.spec import spec
 from rtqual.parts.explain.symbols import Symbols
-from rtqual.protocols.board import Board, Command, Job, Machine, Outcome, Recorded
+from rtqual.protocols.board import Board, Command, Job, JobOutcome, Machine, Recorded
 from rtqual.protocols.board.registry import row_of
 from rtqual.protocols.record.schema import Inputs, digest
 from rtqual.stages.reproduce import machine_of
@@ -53,7 +53,9 @@ class Again:
 
     def board(self, machine: Machine, watch: Sequence[str] = ()) -> Board:
         """With another plugin beside the clock's, where asked."""
-        return self.linux(machine, watch) if self.architecture else rtos.anew(self._recorded(machine), watch=watch)
+        return (
+            self.linux(machine, watch) if self.architecture else rtos_board.anew(self._recorded(machine), watch=watch)
+        )
 
     def linux(self, machine: Machine, watch: Sequence[str] = ()) -> virtual.VirtualBoard:
         assert self.architecture is not None, "of a guest"  # noqa: S101
@@ -69,7 +71,7 @@ class Again:
         emulator = emulator_for(self.architecture) if self.architecture else ARM
         return (f"file={emulator.plugin('rtqual-watch')}", f"spec={asked}", f"log={log}"), log
 
-    def outcome(self, board: Board, job: Job) -> Outcome:
+    def outcome(self, board: Board, job: Job) -> JobOutcome:
         """Raises RunFailed where the run fails."""
         with taken():
             return board.run(job, seed=self.inputs.seed, timeout_s=_TIMEOUT_S)

@@ -7,9 +7,9 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedFormatter, FixedLocator
 
+from rtqual.parts.explain.cause_tally import Waterfall
 from rtqual.parts.explain.stretch_words import calls
-from rtqual.parts.explain.tally import Waterfall
-from rtqual.parts.explain.timeline import Kind, Stretch, Timeline
+from rtqual.parts.explain.timeline import Stretch, TimeKind, Timeline
 from rtqual.reports.draw.canvas import CHARACTER_IN, INK, RC, WIDTH_IN, Palette, even_ticks, frame, grid, short, to_svg
 from rtqual.reports.page.text import step
 
@@ -20,8 +20,8 @@ _NAMED = 0.08  # of a sample: from there on a part is named in the plot
 _LETTER_IN = 0.066  # of a part's name
 _HELD, _TAKEN = "#a4262c", "#7b5aa6"  # colours of no candidate's
 _COLOURS = {
-    **dict.fromkeys((Kind.IRQS_OFF, Kind.PREEMPT_OFF, Kind.LOCK), _HELD),
-    **dict.fromkeys((Kind.INTERRUPT, Kind.SOFTIRQ, Kind.OTHER, Kind.FAULT), _TAKEN),
+    **dict.fromkeys((TimeKind.IRQS_OFF, TimeKind.PREEMPT_OFF, TimeKind.LOCK), _HELD),
+    **dict.fromkeys((TimeKind.INTERRUPT, TimeKind.SOFTIRQ, TimeKind.OTHER, TimeKind.FAULT), _TAKEN),
 }
 _REST = "#6e7781"
 

@@ -9,16 +9,15 @@ from functools import partial
 from rtqual.base.words import count, share
 from rtqual.engine.analysis.figure.model import Group
 from rtqual.parts.explain.cause_plots import timeline_plot, waterfall_plot
-from rtqual.parts.explain.kept import WHY, Whys
+from rtqual.parts.explain.cause_tally import CauseTally, Waterfall, tally, waterfalls
 from rtqual.parts.explain.stretch_words import cause, described, plain
-from rtqual.parts.explain.tally import Tally, Waterfall, tally, waterfalls
-from rtqual.parts.explain.timeline import Kind, Timeline
+from rtqual.parts.explain.timeline import TimeKind, Timeline
+from rtqual.parts.explain.whys import WHY, Whys
 from rtqual.protocols.record.schema import Manifest
 from rtqual.reports.draw import plots
 from rtqual.reports.material import Material, group_of, timing_notes
 from rtqual.reports.page.document import (
     Block,
-    Cell,
     Column,
     Heading,
     Note,
@@ -26,6 +25,7 @@ from rtqual.reports.page.document import (
     Plot,
     Plots,
     Table,
+    TableCell,
     bullets,
     numbers,
     texts,
@@ -136,24 +136,26 @@ def _causes(material: Material, load: str, groups: Mapping[Group, Sequence[_Told
     yield Plots(tuple(drawn), timing_notes(VIRTUAL))
 
 
-def _row(group: Group, name: str, sums: Tally) -> list[Cell]:
+def _row(group: Group, name: str, sums: CauseTally) -> list[TableCell]:
     parts = sorted(sums.causes_ns.items(), key=lambda item: -item[1])
     of = [f"{kind} {share(round(ns), round(sums.mean_ns))}" for kind, ns in parts if ns >= _SHARE * sums.mean_ns]
     kind, where, times = sums.places[0]
     longest = f"{kind}, {plain(where) or 'not named'}" + (f" ({times} of {sums.samples})" if sums.samples > 1 else "")
-    mean = Cell(quantity(sums.mean_ns, "ns"), f"to {quantity(sums.most_ns, 'ns')}" if sums.samples > 1 else "")
+    mean = TableCell(quantity(sums.mean_ns, "ns"), f"to {quantity(sums.most_ns, 'ns')}" if sums.samples > 1 else "")
     return [
-        Cell(clean(group.candidate), name),
-        Cell(number(sums.samples)),
+        TableCell(clean(group.candidate), name),
+        TableCell(number(sums.samples)),
         mean,
-        Cell(prose(", ".join(of))),
-        Cell(prose(longest)),
+        TableCell(prose(", ".join(of))),
+        TableCell(prose(longest)),
     ]
 
 
-def _bars(material: Material, load: str, tallies: Mapping[str, Tally], name: str) -> Plot:
+def _bars(material: Material, load: str, tallies: Mapping[str, CauseTally], name: str) -> Plot:
     kinds = [
-        kind for kind in Kind if any(sums.causes_ns.get(kind, 0) >= _SHARE * sums.mean_ns for sums in tallies.values())
+        kind
+        for kind in TimeKind
+        if any(sums.causes_ns.get(kind, 0) >= _SHARE * sums.mean_ns for sums in tallies.values())
     ]
     bars = [
         plots.Bar(kind.value, candidate, 100 * causes.causes_ns.get(kind, 0) / causes.mean_ns,
@@ -194,17 +196,24 @@ def _parts(material: Material, told: _Told, name: str) -> Table:
     shown = [part for part in told.line.parts if part.duration_ns >= _SMALL * told.ns]
     rows = [
         [
-            Cell(f"+{part.begin_ns:,}"),
-            Cell(f"{part.duration_ns:,}"),
-            Cell(part.kind.value),
-            Cell(prose(described(part))),
+            TableCell(f"+{part.begin_ns:,}"),
+            TableCell(f"{part.duration_ns:,}"),
+            TableCell(part.kind.value),
+            TableCell(prose(described(part))),
         ]
         for part in shown
     ]
     rest = len(told.line.parts) - len(shown)
     if rest:
         left_ns = told.ns - sum(part.duration_ns for part in shown)
-        rows.append([Cell("others"), Cell(f"{left_ns:,}"), Cell(f"{count(rest, 'part')}"), Cell("each below 1 %")])
-    rows.append([Cell("sum"), Cell(f"{told.ns:,}"), Cell(""), Cell(prose(cause(told.line)))])
+        rows.append(
+            [
+                TableCell("others"),
+                TableCell(f"{left_ns:,}"),
+                TableCell(f"{count(rest, 'part')}"),
+                TableCell("each below 1 %"),
+            ]
+        )
+    rows.append([TableCell("sum"), TableCell(f"{told.ns:,}"), TableCell(""), TableCell(prose(cause(told.line)))])
     columns = [Column("From (ns)"), Column("For (ns)"), Column("What", False, name=True), *texts("Where")]
     return material.numbering.table(f"Parts of {name}", columns, rows)

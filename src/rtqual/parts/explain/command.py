@@ -13,7 +13,7 @@ from rtqual.face.commands.app import LITERAL, Json, print_json, tell
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rtqual.parts.explain.stage import Timed
+    from rtqual.parts.explain.stage import TimedRun
 
 _WORST, _OF_EACH = 3, 10
 
@@ -52,9 +52,9 @@ def explain(
     from rtqual.engine.campaign.find import find  # noqa: PLC0415
     from rtqual.parts.explain import hung, late_samples  # noqa: PLC0415
     from rtqual.parts.explain.advice import advice  # noqa: PLC0415
+    from rtqual.parts.explain.cause_tally import waterfalls  # noqa: PLC0415
     from rtqual.parts.explain.stage import Asked, explainable, tally_all, worst_of  # noqa: PLC0415
     from rtqual.parts.explain.stage import explain as explained_by  # noqa: PLC0415
-    from rtqual.parts.explain.tally import waterfalls  # noqa: PLC0415
     from rtqual.parts.explain.words import (  # noqa: PLC0415
         explained_dict,
         late_dict,
@@ -127,7 +127,7 @@ def _tell_hung(path: Path, *, as_json: bool) -> int:
     return 0
 
 
-def _keep(runs: "Sequence[Timed]", trace: Path | None, ctf: Path | None) -> None:
+def _keep(runs: "Sequence[TimedRun]", trace: Path | None, ctf: Path | None) -> None:
     from rtqual.parts.explain.export import chrome, write_ctf  # noqa: PLC0415
     from rtqual.parts.explain.stage import tail_of  # noqa: PLC0415
 

@@ -9,25 +9,25 @@ from pydantic import ValidationError
 
 from rtqual.base.errors import BadInput
 from rtqual.engine.campaign import folder as kept
-from rtqual.engine.dialogue.figures import ACCEPTED
-from rtqual.engine.dialogue.kept import Dialogues
+from rtqual.engine.dialogue.answer_times import ACCEPTED
+from rtqual.engine.dialogue.dialogues import Dialogues
 from rtqual.engine.dictionary.definition import Definition
 from rtqual.engine.dictionary.definition import load as load_definition
 from rtqual.engine.instruments.cyclictest.measure import CYCLICTEST
 from rtqual.engine.instruments.probe.families import OWN_INTERVAL_NS, PROBES
-from rtqual.engine.mission.verify import Camera
-from rtqual.engine.procedure.figures import answers
+from rtqual.engine.mission.verify_table import Camera
+from rtqual.engine.procedure.log_figures import answers
 from rtqual.engine.procedure.model import Procedure
-from rtqual.engine.procedure.played import PREFIX, log_of
+from rtqual.engine.procedure.played_log import PREFIX, log_of
 from rtqual.engine.procedure.script import PROGRAM
 from rtqual.parts.explain.context import Slice
 from rtqual.parts.explain.matching import Matched, Sample, match
 from rtqual.parts.explain.roles import GROUND, Players, Roles, between, logged
-from rtqual.parts.explain.timeline import Kind
+from rtqual.parts.explain.timeline import TimeKind
 from rtqual.parts.explain.trace import Trace
-from rtqual.protocols.board import Outcome
+from rtqual.protocols.board import JobOutcome
 from rtqual.protocols.instrument import Instrument, Parameters
-from rtqual.protocols.instrument.registry import all_instruments
+from rtqual.protocols.instrument.all_instruments import all_instruments
 from rtqual.protocols.part import keyed
 from rtqual.protocols.record.schema import Record, Series, samples_digest
 
@@ -38,7 +38,7 @@ _FRAMES = ("range", _POSE)
 
 
 @dataclass(frozen=True)
-class Found:
+class SeriesSamples:
     """The samples of a series."""
 
     name: str  # empty where the record has no other
@@ -47,7 +47,7 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredRun:
     """`begin`, `end`: the threads whose readings of the clock a sample lies between; `begin` is empty where it is a
     timer that the thread `end` sleeps until. `played`: the procedure whose telecommands they are."""
 
@@ -68,33 +68,35 @@ class Measured:
             return every[: self.record.inputs.cpus]
         return tuple(series for series in every if self._told(series.info.name) and len(series.values) and series.order)
 
-    def samples(self, trace: Trace, *, linux: bool) -> list[Found]:
+    def samples(self, trace: Trace, *, linux: bool) -> list[SeriesSamples]:
         """Where they lie. Raises BadInput where the readings do not give them."""
         if self.played:
             return _accepted(trace, *self.played, log_of(self.record))
         if not self.timer:
             values = [_in_order(each) for each in self.series]
             names = [each.info.name for each in self.series]
-            return [Found(*pair) for pair in zip(names, between(trace, values, self.begin, self.end), strict=True)]
+            return [
+                SeriesSamples(*pair) for pair in zip(names, between(trace, values, self.begin, self.end), strict=True)
+            ]
         parameters = self._parameters()
         interval_ns = getattr(parameters, "interval", None) or OWN_INTERVAL_NS
         priority = getattr(parameters, "priority", None) if linux else None  # FreeRTOS has its own
-        found: list[Found] = []
+        found: list[SeriesSamples] = []
         before = 0
         for series in self.series:
             matched = match(trace, series, interval_ns, priority, self.end)
             samples = tuple(replace(some, number=before + some.number) for some in matched.samples)
-            found.append(Found("", replace(matched, samples=samples), series.info.cpu or 0))
+            found.append(SeriesSamples("", replace(matched, samples=samples), series.info.cpu or 0))
             before += len(samples)
         return found
 
-    def kind(self, trace: Trace, of: Found, sample: Sample) -> Callable[[Slice], Kind]:
+    def kind(self, trace: Trace, of: SeriesSamples, sample: Sample) -> Callable[[Slice], TimeKind]:
         """What a moment of a sample is where no timer is waited for."""
         if self.played:
             return Players.of(trace).kind
         return Roles.of(trace, sample, of.matched.thread, poses=of.name == _POSE).kind
 
-    def same(self, outcome: Outcome) -> bool:
+    def same(self, outcome: JobOutcome) -> bool:
         """Whether a run gave the record's samples."""
         again = self.instrument.read(self._parameters(), outcome, cpus=self.record.inputs.cpus)
         return samples_digest(again.series, again.scalars) == self.record.manifest.samples_sha256
@@ -109,23 +111,23 @@ class Measured:
             raise BadInput("this rtqual cannot make its job: use the version that measured it") from None
 
 
-def measured(path: Path, record: Record, *, linux: bool) -> Measured:
+def measured(path: Path, record: Record, *, linux: bool) -> MeasuredRun:
     """Raises BadInput where nothing of it can be explained."""
     name = record.inputs.instrument
     if not linux and name == _PROBE.name:
-        return Measured(record, _PROBE, "", _SLEEPER)
+        return MeasuredRun(record, _PROBE, "", _SLEEPER)
     if linux and name == CYCLICTEST.name:
-        return Measured(record, CYCLICTEST, "", CYCLICTEST.program)
+        return MeasuredRun(record, CYCLICTEST, "", CYCLICTEST.program)
     if linux and name.startswith(PREFIX):
         return _played(path, record)
     instrument = all_instruments().get(name)
     if linux and instrument and instrument.between:
-        return Measured(record, instrument, *instrument.between)
+        return MeasuredRun(record, instrument, *instrument.between)
     what = "the wake-ups that cyclictest measures, frames, and telecommands" if linux else f"those of {_PROBE.name}"
     raise BadInput(f"a record of {name}; explained are {what}")
 
 
-def _played(path: Path, record: Record) -> Measured:
+def _played(path: Path, record: Record) -> MeasuredRun:
     """The procedure, as the folder of the record keeps it."""
     name = record.inputs.instrument
     camera = Camera(record.inputs.parameters.get("camera", Camera.UVCVIDEO))
@@ -144,10 +146,10 @@ def _played(path: Path, record: Record) -> Measured:
         )
     procedure, definition = procedure.named(name.removeprefix(PREFIX)), load_definition()
     (instrument,) = keyed("verified", PROGRAM, f"a record of {name}")((procedure,), definition, "", camera)
-    return Measured(record, instrument, GROUND, GROUND, (procedure, definition))
+    return MeasuredRun(record, instrument, GROUND, GROUND, (procedure, definition))
 
 
-def _accepted(trace: Trace, procedure: Procedure, definition: Definition, log: str) -> list[Found]:
+def _accepted(trace: Trace, procedure: Procedure, definition: Definition, log: str) -> list[SeriesSamples]:
     """Each telecommand, from the ground's reading of its clock before it sends to the one after it has the answer."""
     every = [answer for answer in answers(procedure, log, definition) if answer.name.startswith(ACCEPTED)]
     every.sort(key=lambda answer: answer.name)  # series by series, each in its order
@@ -157,7 +159,7 @@ def _accepted(trace: Trace, procedure: Procedure, definition: Definition, log: s
     for number, answer in enumerate(every, 1):
         event, ns, ground = readings[answer.at_ns]
         found.setdefault(answer.name, []).append(Sample(number, answer.at_ns - answer.sent_ns, event, ns))
-    return [Found(name, Matched(ground, tuple(some))) for name, some in found.items()]
+    return [SeriesSamples(name, Matched(ground, tuple(some))) for name, some in found.items()]
 
 
 def _in_order(series: Series) -> list[int]:

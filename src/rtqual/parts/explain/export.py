@@ -14,7 +14,7 @@ from typing import Any
 
 from rtqual.base.errors import BadInput
 from rtqual.base.words import clean
-from rtqual.parts.explain.timeline import Kind, Stretch, Timeline
+from rtqual.parts.explain.timeline import Stretch, TimeKind, Timeline
 
 _NS_PER_US = 1_000
 
@@ -41,7 +41,7 @@ def _events(process: int, part: Stretch) -> Iterator[dict[str, Any]]:
         yield {**base, "tid": 2, "name": part.where}
 
 
-_KINDS = tuple(Kind)
+_KINDS = tuple(TimeKind)
 _TEXTS = ("where", "thread", "entry", "calls", "off_at")
 _CTF_MAGIC = 0xC1FC1FC1
 _METADATA = """\

@@ -18,5 +18,5 @@ PART = Part(
         Chapter(50, "rtqual.parts.explain.chapter:why", "", "Why samples were late"),
         Chapter(90, "rtqual.parts.explain.chapter:worst", "a", "The worst samples, part by part"),  # results link there
     ),
-    annexes=(Row(40, "rtqual.parts.explain.kept:WHY"),),
+    annexes=(Row(40, "rtqual.parts.explain.whys:WHY"),),
 )

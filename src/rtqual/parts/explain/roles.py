@@ -15,21 +15,24 @@ import numpy as np
 from rtqual.base.errors import BadInput
 from rtqual.parts.explain.context import Slice
 from rtqual.parts.explain.matching import Matched, Sample
-from rtqual.parts.explain.timeline import Kind, passing
+from rtqual.parts.explain.timeline import TimeKind, passing
 from rtqual.parts.explain.trace import KernelThread, Trace
 
 STREAM, EMULATOR = "ds325-stream", "ds325-emulator"
 GROUND, FLIGHT = "rtqual-ground", "ds325-flight"
-_BY_PRIORITY = {40: Kind.COMMANDS, 30: Kind.LINK}  # threads of the flight program (docking/flight/program/world.h)
+_BY_PRIORITY = {
+    40: TimeKind.COMMANDS,
+    30: TimeKind.LINK,
+}  # threads of the flight program (docking/flight/program/world.h)
 # By the beginning of a thread's name; the first that holds counts.
 _ROLES = (
-    (EMULATOR, Kind.CAMERA),
-    (STREAM, Kind.DECODE),
-    ("ds325-", Kind.WORKER),  # of the camera's own driver
-    ("kworker/", Kind.WORKER),
-    ("vhci_", Kind.HOST),
-    ("usbip_", Kind.HOST),
-    ("swapper/", Kind.IDLE),
+    (EMULATOR, TimeKind.CAMERA),
+    (STREAM, TimeKind.DECODE),
+    ("ds325-", TimeKind.WORKER),  # of the camera's own driver
+    ("kworker/", TimeKind.WORKER),
+    ("vhci_", TimeKind.HOST),
+    ("usbip_", TimeKind.HOST),
+    ("swapper/", TimeKind.IDLE),
 )
 _TOLERANCE_NS = 3
 _OFF = 1e-4  # of a duration: how far the guest's clock may be from 1 GHz
@@ -49,13 +52,15 @@ class Roles:
         before = [ns for event, ns, who in trace.readings() if event < sample.event and who.task == thread.task]
         return cls(before[-1] if before else None)
 
-    def kind(self, piece: Slice) -> Kind:
-        whoever = passing(piece) or (Kind.SCHEDULING if piece.scheduling else None)
+    def kind(self, piece: Slice) -> TimeKind:
+        whoever = passing(piece) or (TimeKind.SCHEDULING if piece.scheduling else None)
         if whoever or piece.thread is None:
-            return whoever or Kind.UNNAMED
-        kind = next((kind for start, kind in _ROLES if piece.thread.name.startswith(start)), Kind.OTHER)
+            return whoever or TimeKind.UNNAMED
+        kind = next((kind for start, kind in _ROLES if piece.thread.name.startswith(start)), TimeKind.OTHER)
         return (
-            Kind.POSE if kind == Kind.DECODE and self.pose_ns is not None and piece.begin_ns >= self.pose_ns else kind
+            TimeKind.POSE
+            if kind == TimeKind.DECODE and self.pose_ns is not None and piece.begin_ns >= self.pose_ns
+            else kind
         )
 
 
@@ -63,7 +68,7 @@ class Roles:
 class Players:
     """Who answers a telecommand. `tasks`: threads of the flight program by what they do."""
 
-    tasks: Mapping[int, Kind]
+    tasks: Mapping[int, TimeKind]
 
     @classmethod
     def of(cls, trace: Trace) -> "Players":
@@ -72,13 +77,13 @@ class Players:
         usual = {thread.task: _BY_PRIORITY.get(99 - thread.priority) for thread, _ in reversed(seen.most_common())}
         return cls({task: kind for task, kind in usual.items() if kind})
 
-    def kind(self, piece: Slice) -> Kind:
-        whoever = passing(piece) or (Kind.SCHEDULING if piece.scheduling else None)
+    def kind(self, piece: Slice) -> TimeKind:
+        whoever = passing(piece) or (TimeKind.SCHEDULING if piece.scheduling else None)
         if whoever or piece.thread is None:
-            return whoever or Kind.UNNAMED
+            return whoever or TimeKind.UNNAMED
         if piece.thread.idle:
-            return Kind.IDLE
-        return Kind.GROUND if piece.thread.name == GROUND else self.tasks.get(piece.thread.task, Kind.OTHER)
+            return TimeKind.IDLE
+        return TimeKind.GROUND if piece.thread.name == GROUND else self.tasks.get(piece.thread.task, TimeKind.OTHER)
 
 
 def logged(trace: Trace, name: str, times_ns: Sequence[int]) -> list[tuple[int, int, KernelThread]]:

@@ -20,14 +20,14 @@ from rtqual.base.words import listed
 from rtqual.engine.campaign import trusted
 from rtqual.parts.explain import sections, trace
 from rtqual.parts.explain.again import Again
+from rtqual.parts.explain.cause_tally import CauseTally, tally
 from rtqual.parts.explain.context import Slice, slices
-from rtqual.parts.explain.explainable import Found, Measured, measured
+from rtqual.parts.explain.explainable import MeasuredRun, SeriesSamples, measured
 from rtqual.parts.explain.matching import Sample
 from rtqual.parts.explain.processor import processor_of
 from rtqual.parts.explain.sections import Placed
 from rtqual.parts.explain.spec import MOST_WINDOWS
 from rtqual.parts.explain.symbols import Symbols
-from rtqual.parts.explain.tally import Tally, tally
 from rtqual.parts.explain.timeline import Timeline, timeline, told_by
 from rtqual.parts.explain.windows import apart, places, window
 from rtqual.protocols.board.registry import row_of
@@ -125,7 +125,7 @@ def worst_of(records: Mapping[Path, Record], number: int) -> dict[Path, Asked]:
     return asked
 
 
-def require(path: Path, record: Record) -> Measured:
+def require(path: Path, record: Record) -> MeasuredRun:
     """What of such a record is explained. Raises BadInput where nothing can be."""
     inputs = record.inputs
     row = row_of(inputs.board, inputs.artefacts)
@@ -198,7 +198,7 @@ class _Run(Again):
             tuple(sections.by_place(where, longest)), len(windows),
         )  # fmt: skip
 
-    def _timeline(self, of: Found, sample: Sample, events: trace.Trace, pieces: Iterable[Slice]) -> Timeline:
+    def _timeline(self, of: SeriesSamples, sample: Sample, events: trace.Trace, pieces: Iterable[Slice]) -> Timeline:
         if self.measured.timer:
             return timeline(sample, self.processor, of.matched.thread, pieces, of.cpu)
         return told_by(sample, self.measured.kind(events, of, sample), pieces)
@@ -217,7 +217,7 @@ class _Run(Again):
         return trace.read(log, linux=self.architecture is not None)
 
 
-def choose(found: Sequence[Found], asked: Asked) -> list[tuple[Found, Sample]]:
+def choose(found: Sequence[SeriesSamples], asked: Asked) -> list[tuple[SeriesSamples, Sample]]:
     """The samples asked for, the worst first; of several series those of each. Raises BadInput where there
     are none."""
     samples = sorted(
@@ -238,7 +238,7 @@ def choose(found: Sequence[Found], asked: Asked) -> list[tuple[Found, Sample]]:
     return [pair for pair in samples if pair[1].number in numbers][:MOST]
 
 
-class Timed(Protocol):
+class TimedRun(Protocol):
     """A run some of whose samples are told."""
 
     @property
@@ -253,10 +253,10 @@ class Timed(Protocol):
     def timelines(self) -> tuple[Timeline, ...]: ...
 
 
-_Timed = TypeVar("_Timed", bound=Timed)
+_Timed = TypeVar("_Timed", bound=TimedRun)
 
 
-def tally_all(explained: Iterable[Timed]) -> list[Tally]:
+def tally_all(explained: Iterable[TimedRun]) -> list[CauseTally]:
     """By candidate and load, in the order in which they come."""
     groups: dict[tuple[str, str], list[Timeline]] = {}
     for timed in explained:

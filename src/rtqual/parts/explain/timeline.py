@@ -19,7 +19,7 @@ _WAKES = frozenset({"try_to_wake_up", "wake_up_q", "wake_up_process", "swake_up_
 _WAITS = ("rt_mutex", "rtlock", "rwsem", "mutex", "futex_wait", "down_", "rwbase")
 
 
-class Kind(StrEnum):
+class TimeKind(StrEnum):
     """In the order in which they are looked for."""
 
     INTERRUPT = "interrupt"
@@ -54,7 +54,7 @@ class Kind(StrEnum):
 class Stretch:
     """`chain`: the functions in which it spends most of its time, the outermost first."""
 
-    kind: Kind
+    kind: TimeKind
     begin_ns: int  # since the expiry
     duration_ns: int
     thread: str
@@ -81,9 +81,9 @@ class Timeline:
     cpu: int = 0
 
     @property
-    def causes(self) -> dict[Kind, int]:
+    def causes(self) -> dict[TimeKind, int]:
         """ns by kind, the largest first."""
-        found: dict[Kind, int] = defaultdict(int)
+        found: dict[TimeKind, int] = defaultdict(int)
         for part in self.parts:
             found[part.kind] += part.duration_ns
         return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
@@ -99,7 +99,7 @@ class Timeline:
     @property
     def named(self) -> float:
         """Share of the sample."""
-        unnamed = sum(part.duration_ns for part in self.parts if part.kind == Kind.UNNAMED)
+        unnamed = sum(part.duration_ns for part in self.parts if part.kind == TimeKind.UNNAMED)
         return 1 - unnamed / self.sample.value_ns if self.sample.value_ns else 1.0
 
 
@@ -120,9 +120,9 @@ def timeline(
     return line
 
 
-def told_by(sample: Sample, kind: Callable[[Slice], Kind], slices: Iterable[Slice], cpu: int = 0) -> Timeline:
+def told_by(sample: Sample, kind: Callable[[Slice], TimeKind], slices: Iterable[Slice], cpu: int = 0) -> Timeline:
     """The same, where `kind` says of each slice in turn what it is."""
-    pieces: list[tuple[Kind, Slice]] = []
+    pieces: list[tuple[TimeKind, Slice]] = []
     for piece in slices:
         begin_ns, end_ns = max(piece.begin_ns, sample.expiry_ns), min(piece.end_ns, sample.read_ns)
         if begin_ns < end_ns:
@@ -135,14 +135,14 @@ def told_by(sample: Sample, kind: Callable[[Slice], Kind], slices: Iterable[Slic
     return Timeline(sample, parts, cpu)
 
 
-def passing(piece: Slice) -> Kind | None:
+def passing(piece: Slice) -> TimeKind | None:
     """What it is whoever runs; None where the thread says it."""
     placed = piece.chain or piece.turn  # in another CPU's turn thread and mask say enough
     if not piece.user and (piece.chain[-1:] == (UNKNOWN,) if placed else piece.kind == ""):
-        return Kind.UNNAMED
+        return TimeKind.UNNAMED
     if piece.softirq:
-        return Kind.SOFTIRQ
-    return Kind.INTERRUPT if piece.kind == "I" else None
+        return TimeKind.SOFTIRQ
+    return TimeKind.INTERRUPT if piece.kind == "I" else None
 
 
 @dataclass
@@ -153,7 +153,7 @@ class _Telling:
     ran: bool = False  # the thread ran since the expiry
     waits: str = ""  # for what, where it ran and was taken off the CPU again
 
-    def kind(self, piece: Slice) -> Kind:
+    def kind(self, piece: Slice) -> TimeKind:
         in_timer = piece.kind == "I" and (
             piece.entered in self.processor.timers or not self.processor.timer_handlers.isdisjoint(piece.chain)
         )
@@ -163,41 +163,43 @@ class _Telling:
             self.ran = True
             self.waits = next((name for name in piece.chain if any(wait in name for wait in _WAITS)), "")
         whoever = passing(piece)
-        if whoever and not (whoever == Kind.INTERRUPT and self.processor.switches_at_leave and piece.scheduling):
+        if whoever and not (whoever == TimeKind.INTERRUPT and self.processor.switches_at_leave and piece.scheduling):
             return whoever
         if not self.fired:
             return self._before(piece)
         return self._mine(piece) if mine else self._others(piece)
 
-    def _before(self, piece: Slice) -> Kind:
+    def _before(self, piece: Slice) -> TimeKind:
         """The timer's interrupt."""
         if piece.interrupts or (piece.chain[-1:] and piece.chain[-1].startswith(self.processor.vectors or "?")):
-            return Kind.DELIVERY
+            return TimeKind.DELIVERY
         return (
-            Kind.IDLE_EXIT if self.processor.halts and piece.off_at.startswith(self.processor.halts) else Kind.IRQS_OFF
+            TimeKind.IDLE_EXIT
+            if self.processor.halts and piece.off_at.startswith(self.processor.halts)
+            else TimeKind.IRQS_OFF
         )
 
-    def _others(self, piece: Slice) -> Kind:
+    def _others(self, piece: Slice) -> TimeKind:
         if piece.scheduling:
-            return Kind.SCHEDULING
+            return TimeKind.SCHEDULING
         if self.ran and self.waits:
-            return Kind.LOCK
+            return TimeKind.LOCK
         if piece.thread is not None and piece.thread.idle:
-            return Kind.IDLE_EXIT
+            return TimeKind.IDLE_EXIT
         if not piece.interrupts:
-            return Kind.IRQS_OFF
-        return Kind.OTHER if piece.preemptible else Kind.PREEMPT_OFF
+            return TimeKind.IRQS_OFF
+        return TimeKind.OTHER if piece.preemptible else TimeKind.PREEMPT_OFF
 
-    def _mine(self, piece: Slice) -> Kind:
+    def _mine(self, piece: Slice) -> TimeKind:
         if piece.scheduling:
-            return Kind.SCHEDULING
+            return TimeKind.SCHEDULING
         if piece.entered in self.processor.faults or not self.processor.fault_handlers.isdisjoint(piece.chain):
-            return Kind.FAULT
-        return Kind.OWN if piece.user else Kind.RETURN
+            return TimeKind.FAULT
+        return TimeKind.OWN if piece.user else TimeKind.RETURN
 
 
-def _merged(pieces: Sequence[tuple[Kind, Slice]]) -> list[tuple[Kind, list[Slice]]]:
-    groups: list[tuple[Kind, list[Slice]]] = []
+def _merged(pieces: Sequence[tuple[TimeKind, Slice]]) -> list[tuple[TimeKind, list[Slice]]]:
+    groups: list[tuple[TimeKind, list[Slice]]] = []
     for kind, piece in pieces:
         if groups and groups[-1][0] == kind and _alike(groups[-1][1][-1], piece, kind):
             groups[-1][1].append(piece)
@@ -206,15 +208,17 @@ def _merged(pieces: Sequence[tuple[Kind, Slice]]) -> list[tuple[Kind, list[Slice
     return groups
 
 
-def _without_flicker(groups: Sequence[tuple[Kind, list[Slice]]]) -> list[tuple[Kind, list[Slice]]]:
+def _without_flicker(groups: Sequence[tuple[TimeKind, list[Slice]]]) -> list[tuple[TimeKind, list[Slice]]]:
     """A thread of the kernel switches preemption and interrupts off and on all the time: below _SHORT_NS these are no
     cause by themselves, but the thread that runs is."""
-    found: list[tuple[Kind, list[Slice]]] = []
+    found: list[tuple[TimeKind, list[Slice]]] = []
     fired = False
     for kind, some in groups:
-        fired = fired or kind not in (Kind.DELIVERY, Kind.IRQS_OFF)  # until then they are why it did not
+        fired = fired or kind not in (TimeKind.DELIVERY, TimeKind.IRQS_OFF)  # until then they are why it did not
         short = fired and _whole_ns(piece for piece in some if not piece.turn) < _SHORT_NS
-        called = Kind.OTHER if short and kind in (Kind.PREEMPT_OFF, Kind.IRQS_OFF) and _taken(some[0]) else kind
+        called = (
+            TimeKind.OTHER if short and kind in (TimeKind.PREEMPT_OFF, TimeKind.IRQS_OFF) and _taken(some[0]) else kind
+        )
         if found and found[-1][0] == called and _alike(found[-1][1][-1], some[0], called):
             found[-1][1].extend(some)
         else:
@@ -235,19 +239,19 @@ def _whole_ns(slices: Iterable[Slice]) -> int:
     return sum(piece.end_ns - piece.begin_ns for piece in slices)
 
 
-def _alike(a: Slice, b: Slice, kind: Kind) -> bool:
-    if kind == Kind.SCHEDULING:
+def _alike(a: Slice, b: Slice, kind: TimeKind) -> bool:
+    if kind == TimeKind.SCHEDULING:
         return True
-    return a.thread == b.thread and (kind not in (Kind.INTERRUPT, Kind.FAULT) or a.entered == b.entered)
+    return a.thread == b.thread and (kind not in (TimeKind.INTERRUPT, TimeKind.FAULT) or a.entered == b.entered)
 
 
-def _parts(groups: Sequence[tuple[Kind, list[Slice]]], sample: Sample) -> tuple[Stretch, ...]:
+def _parts(groups: Sequence[tuple[TimeKind, list[Slice]]], sample: Sample) -> tuple[Stretch, ...]:
     """Who held a lock is seen when he gives it back, which may be long after the beginning of the wait."""
     found: list[Stretch] = []
     holder: tuple[str, tuple[str, ...]] | None = None
     for kind, some in reversed(groups):
         part = _part(kind, some, sample)
-        if kind == Kind.LOCK:
+        if kind == TimeKind.LOCK:
             holder = _waker(some) or holder
             part = replace(part, thread=holder[0], chain=holder[1]) if holder else part
         found.append(part)
@@ -263,11 +267,11 @@ def _waker(slices: Sequence[Slice]) -> tuple[str, tuple[str, ...]] | None:
     return None
 
 
-def _part(kind: Kind, slices: Sequence[Slice], sample: Sample) -> Stretch:
+def _part(kind: TimeKind, slices: Sequence[Slice], sample: Sample) -> Stretch:
     first = slices[0]
     off = (
         next((piece for piece in slices if not piece.interrupts and piece.off_at), None)
-        if kind == Kind.IRQS_OFF
+        if kind == TimeKind.IRQS_OFF
         else None
     )
     whole_ns = _whole_ns(slices)

@@ -5,22 +5,22 @@ from itertools import accumulate
 
 from rtqual.base.errors import BadInput
 from rtqual.parts.explain.matching import Sample
-from rtqual.parts.explain.timeline import Kind, Stretch, Timeline
+from rtqual.parts.explain.timeline import Stretch, TimeKind, Timeline
 from rtqual.protocols.record.schema import LatePart, LateSample
 
 _KINDS = {
-    "before": Kind.DELIVERY,
-    "timer": Kind.TIMER,
-    "nmi": Kind.INTERRUPT,
-    "irq": Kind.INTERRUPT,
-    "softirq": Kind.SOFTIRQ,
-    "thread": Kind.OTHER,
-    "switch": Kind.SCHEDULING,
-    "untold": Kind.UNNAMED,
-    "own": Kind.OWN,
-    "sibling": Kind.SIBLING,
-    "held": Kind.PREEMPT_OFF,
-    "wait": Kind.WAIT,
+    "before": TimeKind.DELIVERY,
+    "timer": TimeKind.TIMER,
+    "nmi": TimeKind.INTERRUPT,
+    "irq": TimeKind.INTERRUPT,
+    "softirq": TimeKind.SOFTIRQ,
+    "thread": TimeKind.OTHER,
+    "switch": TimeKind.SCHEDULING,
+    "untold": TimeKind.UNNAMED,
+    "own": TimeKind.OWN,
+    "sibling": TimeKind.SIBLING,
+    "held": TimeKind.PREEMPT_OFF,
+    "wait": TimeKind.WAIT,
 }
 _IDLE = "swapper/"
 
@@ -44,7 +44,7 @@ def _part(late_part: LatePart, hit: str, chain: tuple[str, ...]) -> Stretch:
     interrupts = late_part.source in ("nmi", "irq", "softirq")
     idle = late_part.source == "thread" and late_part.name.startswith(_IDLE)
     return Stretch(
-        kind=Kind.IDLE_EXIT if idle else _KINDS[late_part.source],
+        kind=TimeKind.IDLE_EXIT if idle else _KINDS[late_part.source],
         begin_ns=late_part.begin_ns,
         duration_ns=late_part.duration_ns,
         thread=hit if interrupts else late_part.name,

@@ -12,8 +12,8 @@ from rtqual.base.words import clean, under
 from rtqual.engine.analysis.figure.pool import pool_runs
 from rtqual.engine.analysis.figure.statistics import quantile
 from rtqual.engine.campaign.annex import Making
-from rtqual.parts.explain.kept import Run, Whys
 from rtqual.parts.explain.stage import explain, explainable, worst_of
+from rtqual.parts.explain.whys import ExplainedRun, Whys
 from rtqual.protocols.record.schema import Record
 
 
@@ -46,7 +46,7 @@ def why(
     }  # fmt: skip
     known = {(run.record, run.worst, run.above_ns): run for run in before.runs}
 
-    def run_of(path: Path) -> Run | str:
+    def run_of(path: Path) -> ExplainedRun | str:
         record, request = records[path], wanted[path]
         name = f"{record.inputs.candidate} {under(record.inputs.load)}, seed {record.inputs.seed}"
         kept = known.get((record.manifest.hash, request.worst, request.above_ns or 0))
@@ -57,7 +57,7 @@ def why(
             (told,) = explain({path: request}, sections=0)
         except (BadInput, RunFailed) as error:
             return clean(f"{name}: {error}")
-        return Run(
+        return ExplainedRun(
             record=record.manifest.hash, worst=request.worst, above_ns=request.above_ns or 0, timelines=told.timelines
         )
 
@@ -66,7 +66,7 @@ def why(
         for _ in jobs:
             pool.ended()
     found = [job.result() for job in jobs]
-    runs = sorted((result for result in found if isinstance(result, Run)), key=lambda run: run.record)
+    runs = sorted((result for result in found if isinstance(result, ExplainedRun)), key=lambda run: run.record)
     return Whys(runs=tuple(runs), refused=tuple(sorted(result for result in found if isinstance(result, str))))
 
 

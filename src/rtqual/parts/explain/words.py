@@ -11,13 +11,13 @@ from rich.text import Text
 from rtqual.base.units import format_ns
 from rtqual.base.words import clean, count, share, under
 from rtqual.parts.explain.advice import Advice
+from rtqual.parts.explain.cause_tally import CauseTally, Waterfall
 from rtqual.parts.explain.hung import Hung
 from rtqual.parts.explain.late_samples import LateTold, Watching
 from rtqual.parts.explain.sections import Placed
 from rtqual.parts.explain.stage import Explained
 from rtqual.parts.explain.stretch_words import calls, cause, described, plain
-from rtqual.parts.explain.tally import Tally, Waterfall
-from rtqual.parts.explain.timeline import Kind, Timeline
+from rtqual.parts.explain.timeline import TimeKind, Timeline
 from rtqual.protocols.record.schema import Timing
 
 _HELD_NS = 20_000  # a timer that is later waited for more than its interrupt
@@ -87,17 +87,17 @@ def print_late(console: Console, runs: Sequence[LateTold]) -> None:
 def mended(line: Timeline) -> Iterator[str]:
     """What would help a late job of a program, where its parts say so."""
     causes = line.causes
-    if next(iter(causes)) == Kind.SIBLING:
+    if next(iter(causes)) == TimeKind.SIBLING:
         yield "The program's own priorities did it: another of its threads went first, and no kernel mends that."
-    if (waited_ns := causes.get(Kind.TIMER, 0)) > _HELD_NS:
+    if (waited_ns := causes.get(TimeKind.TIMER, 0)) > _HELD_NS:
         yield (
             f"Its timer came {format_ns(waited_ns)} late, since it expires in a thread of the kernel that others went "
             "before: give that a priority above the program's "
             '(kernel_threads = { "ktimers/*" = 99 }, docs/programs.md).'
         )
-    if (held_ns := causes.get(Kind.DELIVERY, 0)) > _HELD_NS:
+    if (held_ns := causes.get(TimeKind.DELIVERY, 0)) > _HELD_NS:
         yield f"Its timer's interrupt came {format_ns(held_ns)} late: until then interrupts were off."
-    if (kept_ns := causes.get(Kind.PREEMPT_OFF, 0)) > _HELD_NS:
+    if (kept_ns := causes.get(TimeKind.PREEMPT_OFF, 0)) > _HELD_NS:
         yield (
             f"A thread of lower priority went on for {format_ns(kept_ns)}: preemption was off, or softirqs ran in it. "
             "PREEMPT_RT shortens both."
@@ -140,7 +140,7 @@ def _print_timeline(console: Console, line: Timeline, *, where: str = "", series
 
 
 def print_tallies(
-    console: Console, tallies: Sequence[Tally], waterfalls: Sequence[Waterfall], advised: Sequence[Advice] = ()
+    console: Console, tallies: Sequence[CauseTally], waterfalls: Sequence[Waterfall], advised: Sequence[Advice] = ()
 ) -> None:
     for tally in tallies:
         _print_tally(console, tally)
@@ -165,7 +165,7 @@ def print_tallies(
     console.print(Text(CLOCK, "dim"), soft_wrap=True)
 
 
-def _print_tally(console: Console, tally: Tally) -> None:
+def _print_tally(console: Console, tally: CauseTally) -> None:
     span = f"{format_ns(tally.least_ns)} to {format_ns(tally.most_ns)}"
     title = f"{tally.candidate} {under(tally.load)}: its {count(tally.samples, 'worst sample')}, {span}"
     console.print(Text(clean(title), "bold"), soft_wrap=True)
@@ -278,7 +278,7 @@ def _timeline_dict(line: Timeline) -> dict[str, object]:
 
 
 def tallies_dict(
-    tallies: Sequence[Tally], waterfalls: Sequence[Waterfall], advised: Sequence[Advice] = ()
+    tallies: Sequence[CauseTally], waterfalls: Sequence[Waterfall], advised: Sequence[Advice] = ()
 ) -> dict[str, object]:
     return {
         "candidates": [

@@ -78,9 +78,9 @@ def image(
     from rtqual.base.architecture import AMD64  # noqa: PLC0415
     from rtqual.base.errors import BadInput  # noqa: PLC0415
     from rtqual.parts.images import image_trial, two_roots  # noqa: PLC0415
-    from rtqual.parts.images.board import for_board  # noqa: PLC0415
+    from rtqual.parts.images.assembly import build  # noqa: PLC0415
+    from rtqual.parts.images.known_good import for_board  # noqa: PLC0415
     from rtqual.parts.images.request import request_for  # noqa: PLC0415
-    from rtqual.parts.images.system import build  # noqa: PLC0415
     from rtqual.parts.images.words import as_dict, print_images  # noqa: PLC0415
 
     loaded, whose = load_mission(mission), None

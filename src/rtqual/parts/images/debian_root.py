@@ -12,7 +12,7 @@ from rtqual.base.architecture import Architecture
 from rtqual.base.cache import cache_dir, locked
 from rtqual.base.errors import RunFailed
 from rtqual.base.scratch import scratch
-from rtqual.parts.images.own import own_text
+from rtqual.parts.images.own_files import own_text
 from rtqual.parts.images.root import Root, epoch_s, tool, unpack_tar
 
 # What dpkg does not unpack (dpkg.conf, path-exclude). Copyright files stay: licences require it, and the list of

@@ -21,8 +21,8 @@ from rtqual.engine.boards.virtual import last_lines
 from rtqual.engine.instruments.footprint import memory
 from rtqual.engine.mission import Need
 from rtqual.parts.images import pi
+from rtqual.parts.images.assembly import Image
 from rtqual.parts.images.flash import read_fat
-from rtqual.parts.images.system import Image
 from rtqual.protocols.board import Machine
 
 _BEGIN, _END = "rtqual-image: begin", "rtqual-image: end"

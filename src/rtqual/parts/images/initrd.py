@@ -10,7 +10,7 @@ from rtqual.engine.initramfs import contents
 from rtqual.engine.kernel.config import Config
 from rtqual.parts.images.archive import write_cpio
 from rtqual.parts.images.minimal import busybox
-from rtqual.parts.images.own import own_text
+from rtqual.parts.images.own_files import own_text
 from rtqual.parts.images.root import Root
 
 # Without one of these no disk is found: then an initial file system is made even where the others are built in.

@@ -23,10 +23,10 @@ from rtqual.engine.initramfs import contents
 from rtqual.engine.mission import Need, RootSystem
 from rtqual.parts.images import debian_root
 from rtqual.parts.images.archive import write_cpio
-from rtqual.parts.images.own import own_text
+from rtqual.parts.images.assembly import Filled, Request, fill
+from rtqual.parts.images.own_files import own_text
 from rtqual.parts.images.root import Root, epoch_s, size, unpack_tar
 from rtqual.parts.images.sbom import installed
-from rtqual.parts.images.system import Filled, Request, fill
 from rtqual.protocols.board.system import HeldPackage, Kernel
 
 _MEASURE = "usr/lib/rtqual/measure"

@@ -7,7 +7,7 @@ from pathlib import Path
 from rtqual.base.apt import Package, fetch, fetch_closure
 from rtqual.base.architecture import Architecture
 from rtqual.engine.initramfs import contents
-from rtqual.parts.images.own import own_text
+from rtqual.parts.images.own_files import own_text
 from rtqual.parts.images.root import Root
 
 _INITTAB = """\

@@ -18,5 +18,5 @@ PART = Part(
         Keyed(20, "rtqual.parts.images.measuring_root:under_root", "debian"),
     ),
     forms=(Keyed(10, "rtqual.parts.images.cards.command_import:take", "card"),),
-    ways=(Keyed(10, "rtqual.parts.images.cards.board:CardBoard", "card"),),
+    ways=(Keyed(10, "rtqual.parts.images.cards.card_board:CardBoard", "card"),),
 )

@@ -7,8 +7,8 @@ from rtqual.base.apt import Package, fetch
 from rtqual.base.architecture import AMD64, ARM64, Architecture, of_kernel
 from rtqual.base.errors import BadInput
 from rtqual.engine.mission import Mission
-from rtqual.parts.images.board import ForBoard
-from rtqual.parts.images.system import Request
+from rtqual.parts.images.assembly import Request
+from rtqual.parts.images.known_good import ForBoard
 from rtqual.protocols.part import keyed
 
 _ARCHITECTURES = {architecture.name: architecture for architecture in (AMD64, ARM64)}

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rtqual.base.errors import RunFailed
+from rtqual.parts.images.assembly import FLAVOURS, Image, Request, build
 from rtqual.parts.images.image_trial import Booted, boot
-from rtqual.parts.images.system import FLAVOURS, Image, Request, build
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from rich.table import Table
 from rtqual.base.units import format_bytes
 from rtqual.base.words import listed
 from rtqual.face.terminal.plain import plain
-from rtqual.parts.images.board import CANDIDATES
+from rtqual.parts.images.assembly import MINIMAL_ROOT_AT_MOST_B
+from rtqual.parts.images.known_good import CANDIDATES
 from rtqual.parts.images.pi import Tried
-from rtqual.parts.images.system import MINIMAL_ROOT_AT_MOST_B
 from rtqual.parts.images.two_roots import MeasuredImage
 
 

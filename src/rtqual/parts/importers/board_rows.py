@@ -4,7 +4,7 @@
 from pathlib import Path
 
 from rtqual.protocols.board import Board
-from rtqual.protocols.board.registry import Kind, Row, Start
+from rtqual.protocols.board.registry import BoardRow, CandidateKind, Start
 
 
 def place(named: str) -> tuple[Path, str]:
@@ -20,10 +20,10 @@ def _open(start: Start) -> Board:
     return ImportedBoard(start.named, start.machine.cpus, held=start.held)
 
 
-BOARD = Row(
+BOARD = BoardRow(
     "imported",
     (
-        Kind(
+        CandidateKind(
             "imported",
             'imported = "FOLDER"',
             "imported from {}",

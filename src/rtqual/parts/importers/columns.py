@@ -14,13 +14,13 @@ from pathlib import Path
 import duckdb
 
 from rtqual.base.errors import first_line
-from rtqual.parts.importers.account import bad
+from rtqual.parts.importers.file_account import bad
 from rtqual.parts.importers.format import Format, mark
 from rtqual.parts.importers.reading import UNITS_NS, Reading, resolution, settle_unit
 from rtqual.parts.importers.source import Source, cleaned, open_file
 from rtqual.parts.importers.tally import LARGEST
 from rtqual.protocols.record.parquet import InParquet, Scratch, connect, connected, copy, literal, name, table
-from rtqual.protocols.record.schema import Kind, Measurement, Series, SeriesInfo
+from rtqual.protocols.record.schema import Measurement, Series, SeriesInfo, SeriesKind
 
 _INTEGERS = frozenset(f"{sign}{size}INT" for sign in ("", "U") for size in ("TINY", "SMALL", "BIG")) | {
     "INTEGER",
@@ -148,7 +148,7 @@ def _reading(
     """`order`: the samples in ns. `told`: what is assumed in their unit. `beside`: the columns that are not read."""
     match = _UNIT.search(column)
     named = match is not None and match.end() == len(column)
-    info = SeriesInfo(name=_UNIT.sub("", column) if named else column, kind=Kind.RAW)
+    info = SeriesInfo(name=_UNIT.sub("", column) if named else column, kind=SeriesKind.RAW)
     series = Series.of_order(order, info)
     return [
         Reading(

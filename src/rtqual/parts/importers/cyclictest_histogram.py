@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rtqual.parts.importers import cyclictest_lines, cyclictest_summary, invocation
-from rtqual.parts.importers.account import Above, bad, refuse_damage
+from rtqual.parts.importers.file_account import Above, bad, refuse_damage
 from rtqual.parts.importers.format import Format, mark
 from rtqual.parts.importers.invocation import COMMAND, Invocation
 from rtqual.parts.importers.reading import UNITS_NS, Reading, resolution, settle_unit, thread_cpus

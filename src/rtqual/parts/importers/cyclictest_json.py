@@ -11,20 +11,20 @@ from pydantic import BaseModel, ValidationError
 from rtqual.base.errors import RunFailed
 from rtqual.engine.instruments.cyclictest.json_output import Count, CyclictestResult, MeasuredThread, parse
 from rtqual.parts.importers import cyclictest_lines, cyclictest_summary, invocation
-from rtqual.parts.importers.account import bad
+from rtqual.parts.importers.file_account import bad
 from rtqual.parts.importers.format import Format, mark
 from rtqual.parts.importers.invocation import Invocation
+from rtqual.parts.importers.placed_values import KnownPlaces, json_line, json_object, json_values
 from rtqual.parts.importers.reading import UNITS_NS, Reading, resolution, settle_unit
 from rtqual.parts.importers.source import Source
 from rtqual.parts.importers.tally import Tally
-from rtqual.parts.importers.values import Known, json_line, json_object, json_values
 from rtqual.protocols.record.schema import Measurement
 
 UNTOLD = (
     "the order of the samples: how they depend on each other and drift cannot be judged",
     "whether the threads had the priority asked for",
 )
-_KNOWN = Known(
+_KNOWN = KnownPlaces(
     used=(
         *("cmdline:", "cmdline", "rt_test_version:", "rt_test_version", "start_time", "return_code", "num_threads"),
         *("resolution_in_ns", "sysinfo/*", "thread/*/histogram", "thread/*/histogram/*"),

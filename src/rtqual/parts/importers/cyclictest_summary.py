@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rtqual.parts.importers import cyclictest_lines, invocation
-from rtqual.parts.importers.account import Above, bad
+from rtqual.parts.importers.file_account import Above, bad
 from rtqual.parts.importers.format import Format
 from rtqual.parts.importers.invocation import COMMAND, Invocation
 from rtqual.parts.importers.reading import UNITS_NS, Reading, resolution, settle_unit, thread_cpus
 from rtqual.parts.importers.source import Source
-from rtqual.protocols.record.schema import Kind, Measurement, Series
+from rtqual.protocols.record.schema import Measurement, Series, SeriesKind
 
 LINE = re.compile(
     r"T: {0,9}(\d{1,4}) {0,9}\( {0,12}(\d{1,12}) {0,9}\) {0,9}(?:P: {0,9}(\d{1,3}) {1,9})?I: {0,12}(\d{1,12}) {1,9}"
@@ -122,7 +122,7 @@ def _reading(path: Path, run: dict[int, _Line], above: Above, asked: str | None,
         figures = {"min": line.low, "avg": line.avg, "max": line.high}
         reported = {name: value * unit_ns for name, value in figures.items() if value is not None}
         told = {"n": line.cycles, **reported} if line.cycles else {}
-        series.append(Series.counted({}, Kind.SUMMARY, name="latency", cpu=cpus[number], reported=told))
+        series.append(Series.counted({}, SeriesKind.SUMMARY, name="latency", cpu=cpus[number], reported=told))
     if usual := [number for number in numbers if run[number].priority == 0 and run[number].cycles]:
         problems.append(f"cyclictest thread {usual[0]}: without a real-time priority (P: 0)")
     if not any(line.cycles for line in run.values()):

@@ -13,13 +13,13 @@ import numpy as np
 
 from rtqual.engine.instruments.cyclictest.verbose import BARE, PADDED, samples
 from rtqual.parts.importers import cyclictest_lines, cyclictest_summary, invocation
-from rtqual.parts.importers.account import bad
+from rtqual.parts.importers.file_account import bad
 from rtqual.parts.importers.format import Format, mark
 from rtqual.parts.importers.invocation import COMMAND, Invocation
 from rtqual.parts.importers.reading import UNITS_NS, Reading, resolution, settle_unit, thread_cpus
 from rtqual.parts.importers.source import Source, cleaned
 from rtqual.protocols.record.parquet import Spool
-from rtqual.protocols.record.schema import Int64Array, Kind, Measurement, Series, SeriesInfo
+from rtqual.protocols.record.schema import Int64Array, Measurement, Series, SeriesInfo, SeriesKind
 
 UNTOLD = (
     "the last samples of a thread: cyclictest may end before it prints them",
@@ -111,7 +111,7 @@ def _reading(
     cpus, by_number = thread_cpus(numbers, command.cpus(max(numbers) + 1) if command else None)
     series, problems = [], list(cut)
     for number in numbers:
-        info = SeriesInfo(name="latency", kind=Kind.RAW, cpu=cpus[number])
+        info = SeriesInfo(name="latency", kind=SeriesKind.RAW, cpu=cpus[number])
         series.append(Series.of_order(threads[number].samples.order().scaled(unit_ns), info))
         problem = threads[number].problem()
         if problem:

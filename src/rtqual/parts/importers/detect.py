@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from rtqual.base.errors import BadInput
-from rtqual.parts.importers.account import bad
+from rtqual.parts.importers.file_account import bad
 from rtqual.parts.importers.format import Format
 from rtqual.parts.importers.source import sniffed
 from rtqual.protocols.part import by_name

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rtqual.base.errors import BadInput
-from rtqual.parts.importers.account import Above, FileAccount, one_line
+from rtqual.parts.importers.file_account import Above, FileAccount, one_line
 from rtqual.parts.importers.reading import Reading
 from rtqual.parts.importers.source import Source
 

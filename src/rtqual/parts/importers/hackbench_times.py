@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rtqual.engine.instruments.hackbench import RESOLUTION_NS, TIME, seconds_ns
-from rtqual.parts.importers.account import Above, bad
+from rtqual.parts.importers.file_account import Above, bad
 from rtqual.parts.importers.format import Format, mark
 from rtqual.parts.importers.reading import Reading, resolution
 from rtqual.parts.importers.source import Source

@@ -8,7 +8,7 @@ be: is_one() tells the two apart.
 import re
 from itertools import pairwise
 
-from rtqual.parts.importers.account import bad
+from rtqual.parts.importers.file_account import bad
 from rtqual.parts.importers.format import Format
 from rtqual.parts.importers.reading import UNITS_NS, Reading, resolution, settle_unit, thread_cpus
 from rtqual.parts.importers.source import Source

@@ -9,7 +9,7 @@ The gap is the longer of the two: inside of a turn of its loop, or from one turn
 
 import re
 
-from rtqual.parts.importers.account import Above, bad
+from rtqual.parts.importers.file_account import Above, bad
 from rtqual.parts.importers.format import Format, mark
 from rtqual.parts.importers.reading import Reading, resolution
 from rtqual.parts.importers.source import Source

@@ -12,11 +12,11 @@
 import re
 from dataclasses import dataclass, field
 
-from rtqual.parts.importers.account import Above, bad
+from rtqual.parts.importers.file_account import Above, bad
 from rtqual.parts.importers.format import Format, mark
 from rtqual.parts.importers.reading import Reading, resolution
 from rtqual.parts.importers.source import Source
-from rtqual.protocols.record.schema import Kind, Measurement, Scalar, Series
+from rtqual.protocols.record.schema import Measurement, Scalar, Series, SeriesKind
 
 _TITLE = re.compile(r"\s*hwlatdetect:\s+test duration (\d{1,9}) seconds\s*", re.ASCII)
 _SETTING = re.compile(
@@ -105,7 +105,7 @@ def _reading(run: _Run) -> Reading:
             Series.raw([us * 1_000 for us in run.samples], name="gap", reported={"max": reported.get("max", 0.0)})
         ]
     else:
-        series = [Series.counted({}, Kind.SUMMARY, name="gap", reported=reported)] if reported else []
+        series = [Series.counted({}, SeriesKind.SUMMARY, name="gap", reported=reported)] if reported else []
     threshold = run.settings.get("threshold")
     names = {"samples exceeding threshold": "gaps above the threshold", "smis during run": "SMIs"}
     scalars = {names[name]: Scalar(value=value, unit="1") for name, value in counts.items() if name in names}

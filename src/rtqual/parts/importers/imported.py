@@ -13,7 +13,7 @@ from pathlib import Path
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.base.words import count
 from rtqual.parts.importers.board_rows import place
-from rtqual.protocols.board import Board, Held, Job, Outcome
+from rtqual.protocols.board import Board, Held, Job, JobOutcome
 from rtqual.protocols.record.schema import Manifest, digest
 from rtqual.protocols.record.store import read_manifest
 
@@ -54,7 +54,7 @@ class ImportedBoard(Board):
     def artefacts(self) -> dict[str, str]:
         return {"imported": digest(sorted(manifest.hash for _, manifest in self._runs))}
 
-    def run(self, job: Job, *, seed: int, timeout_s: float) -> Outcome:  # noqa: ARG002
+    def run(self, job: Job, *, seed: int, timeout_s: float) -> JobOutcome:  # noqa: ARG002
         raise RunFailed(f"{self._folder}: its runs are imported, and no other runs there")
 
     def recorded(self, job: Job, *, seed: int, filed: tuple[str, str] = ("", "")) -> Path:  # noqa: ARG002

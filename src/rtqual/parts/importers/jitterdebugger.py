@@ -10,12 +10,12 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field, ValidationError
 
-from rtqual.parts.importers.account import bad
+from rtqual.parts.importers.file_account import bad
 from rtqual.parts.importers.format import Format, mark
+from rtqual.parts.importers.placed_values import KnownPlaces, json_line, json_object, json_values
 from rtqual.parts.importers.reading import UNITS_NS, Reading, resolution, settle_unit
 from rtqual.parts.importers.source import Source
 from rtqual.parts.importers.tally import LARGEST, Tally
-from rtqual.parts.importers.values import Known, json_line, json_object, json_values
 from rtqual.protocols.record.schema import Measurement
 
 _OWN = re.compile(r"\s*(T:|affinity:)")
@@ -49,7 +49,7 @@ class _Result(BaseModel):
     sysinfo: _System = _System()
 
 
-_KNOWN = Known(
+_KNOWN = KnownPlaces(
     used=(
         *("sysinfo/release", "sysinfo/version", "sysinfo/machine", "sysinfo/resolution_in_ns", "sysinfo/cpus_online"),
         *("cpu/*/histogram", "cpu/*/histogram/*", *(f"cpu/*/{name}" for name in ("count", "min", "max", "avg"))),

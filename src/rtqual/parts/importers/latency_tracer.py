@@ -11,7 +11,7 @@ One figure, the largest since the tracer was switched on; the calls below it are
 import re
 from dataclasses import dataclass, field
 
-from rtqual.parts.importers.account import Above, bad, one_line
+from rtqual.parts.importers.file_account import Above, bad, one_line
 from rtqual.parts.importers.format import Format, mark
 from rtqual.parts.importers.reading import Reading, resolution, summary
 from rtqual.parts.importers.source import Source

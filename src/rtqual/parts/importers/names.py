@@ -4,7 +4,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from rtqual.parts.importers.account import bad, one_line
+from rtqual.parts.importers.file_account import bad, one_line
 from rtqual.parts.importers.reading import Reading
 
 _LONGEST = 80

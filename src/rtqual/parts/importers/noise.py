@@ -12,7 +12,7 @@ oslat before rt-tests took it in (sysjitter2) has other names, no minimum and no
 import re
 from dataclasses import replace
 
-from rtqual.parts.importers.account import Above, bad
+from rtqual.parts.importers.file_account import Above, bad
 from rtqual.parts.importers.format import Format, mark
 from rtqual.parts.importers.reading import Reading, resolution, summary
 from rtqual.parts.importers.source import Source

@@ -13,12 +13,12 @@ from typing import Annotated, Literal
 from pydantic import AliasChoices, BaseModel, Field, ValidationError
 
 from rtqual.parts.importers import invocation
-from rtqual.parts.importers.account import bad, one_line
+from rtqual.parts.importers.file_account import bad, one_line
 from rtqual.parts.importers.format import Format, mark
+from rtqual.parts.importers.placed_values import KnownPlaces, json_line, json_object, json_values
 from rtqual.parts.importers.reading import Reading, resolution
 from rtqual.parts.importers.source import Source
 from rtqual.parts.importers.tally import LARGEST, Tally
-from rtqual.parts.importers.values import Known, json_line, json_object, json_values
 from rtqual.protocols.record.schema import Measurement
 
 Count = Annotated[int, Field(ge=0, lt=LARGEST)]
@@ -71,7 +71,7 @@ class _Dataset(BaseModel):
     latency: _Latency
 
 
-_KNOWN = Known(
+_KNOWN = KnownPlaces(
     used=("format/name", "format-test/name", "timestamps/*", "system/hostname", "processor/**", "kernel/version",
           "kernel/config", "kernel/config/*", "kernel/cmdline", "condition/*", "latency/granularity",
           "latency/cores/*", "latency/cores/*/*", "latency/maxima", "latency/maxima/*"),

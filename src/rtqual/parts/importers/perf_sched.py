@@ -7,7 +7,7 @@ ps:20861              |      7.376 ms |       12 | avg:    0.283 ms | max:    2.
 
 import re
 
-from rtqual.parts.importers.account import Above, bad, one_line
+from rtqual.parts.importers.file_account import Above, bad, one_line
 from rtqual.parts.importers.format import Format, mark
 from rtqual.parts.importers.reading import Reading, resolution, summary
 from rtqual.parts.importers.source import Source

@@ -3,8 +3,8 @@
 
 from rtqual.base.errors import RunFailed
 from rtqual.engine.instruments.probe.families import of_output
-from rtqual.engine.instruments.probe.output import FORMAT, parse
-from rtqual.parts.importers.account import bad, one_line
+from rtqual.engine.instruments.probe.probe_output import FORMAT, parse
+from rtqual.parts.importers.file_account import bad, one_line
 from rtqual.parts.importers.format import Format, mark
 from rtqual.parts.importers.reading import Reading
 from rtqual.parts.importers.source import Source

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rtqual.parts.importers.account import Above, FileAccount, bad
-from rtqual.protocols.record.schema import Kind, Measurement, Scalar, Series
+from rtqual.parts.importers.file_account import Above, FileAccount, bad
+from rtqual.protocols.record.schema import Measurement, Scalar, Series, SeriesKind
 
 UNITS_NS = {"ns": 1, "us": 1_000}  # what the tools count in
 DEFAULT_UNIT = "us"
@@ -73,4 +73,4 @@ def summary(name: str, cpu: int | None, unit_ns: float, **figures: float | None)
     """A series of which only figures are known: `n`, and others in units of `unit_ns`. None: not told."""
     reported = {key: float(round(value * (1 if key == "n" else unit_ns), 3))
                 for key, value in figures.items() if value is not None}  # fmt: skip
-    return Series.counted({}, Kind.SUMMARY, name=name, cpu=cpu, reported=reported)
+    return Series.counted({}, SeriesKind.SUMMARY, name=name, cpu=cpu, reported=reported)

@@ -25,7 +25,7 @@ _MOST_FILES = 100_000
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundRun:
     """A run in a file."""
 
     source: Path
@@ -41,7 +41,7 @@ class Found:
 class Imported:
     """A run that was read and kept."""
 
-    found: Found
+    found: FoundRun
     record: Record
     path: Path
 
@@ -105,7 +105,7 @@ def _check(circumstances: Circumstances) -> None:
         raise BadInput(f"--unit {circumstances.unit[:40]}: write one of {', '.join(UNITS_NS)}")
 
 
-def find_runs(file: Path, format_name: str | None, known: Circumstances) -> list[Found]:
+def find_runs(file: Path, format_name: str | None, known: Circumstances) -> list[FoundRun]:
     """Every run in a file, named. Raises BadInput that names file and line."""
     sniffed(file)  # complains about what no reader can read
     format_ = named(format_name) if format_name else detect(file)
@@ -121,12 +121,12 @@ def find_runs(file: Path, format_name: str | None, known: Circumstances) -> list
     candidates = candidates_of(file, readings, known.candidates)
     instruments = instruments_of(readings, candidates, known.instrument)
     return [
-        Found(file, fingerprint, format_, number, reading, candidate, instrument)
+        FoundRun(file, fingerprint, format_, number, reading, candidate, instrument)
         for number, (reading, candidate, instrument) in enumerate(zip(readings, candidates, instruments, strict=True))
     ]
 
 
-def to_record(found: Found, known: Circumstances) -> Record:
+def to_record(found: FoundRun, known: Circumstances) -> Record:
     reading = found.reading
     inputs = Inputs(
         candidate=found.candidate,
@@ -169,7 +169,7 @@ def to_record(found: Found, known: Circumstances) -> Record:
     return make(inputs, reading.measurement, provenance, timing=Timing.REAL, repeat=0)
 
 
-def assumptions(found: Found, known: Circumstances) -> list[str]:
+def assumptions(found: FoundRun, known: Circumstances) -> list[str]:
     """What stands in the record that the file does not say."""
     reading = found.reading
     assumed = list(reading.assumed)

@@ -10,7 +10,7 @@ A pair of threads a line, in us; which of the four tools printed them only the c
 import re
 from dataclasses import dataclass, field
 
-from rtqual.parts.importers.account import Above, bad
+from rtqual.parts.importers.file_account import Above, bad
 from rtqual.parts.importers.format import Format, mark
 from rtqual.parts.importers.reading import Reading, resolution, summary
 from rtqual.parts.importers.source import Source

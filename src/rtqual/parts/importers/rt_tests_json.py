@@ -10,18 +10,18 @@ from typing import Annotated
 from pydantic import BaseModel, Field, ValidationError
 
 from rtqual.parts.importers import invocation
-from rtqual.parts.importers.account import bad, one_line
+from rtqual.parts.importers.file_account import bad, one_line
 from rtqual.parts.importers.format import Format, mark
+from rtqual.parts.importers.placed_values import KnownPlaces, json_line, json_object, json_values
 from rtqual.parts.importers.reading import Reading, resolution, summary
 from rtqual.parts.importers.source import Source
 from rtqual.parts.importers.tally import LARGEST
-from rtqual.parts.importers.values import Known, json_line, json_object, json_values
 from rtqual.protocols.record.schema import Measurement, Series
 
 _PROGRAMS = "pmqtest|ptsematest|svsematest|sigwaittest|signaltest|cyclicdeadline"
 _US = Annotated[float, Field(ge=0, lt=LARGEST)]
 _Number = Annotated[int, Field(ge=0, lt=LARGEST)]
-_KNOWN = Known(
+_KNOWN = KnownPlaces(
     used=(
         *("cmdline:", "cmdline", "rt_test_version:", "rt_test_version", "start_time", "num_threads", "sysinfo/*"),
         *(f"thread/*/{name}" for name in ("cycles", "min", "max", "avg", "cpu", "interval", "priority")),

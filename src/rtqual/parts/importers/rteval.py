@@ -11,12 +11,12 @@ from pathlib import Path
 from xml.parsers import expat
 
 from rtqual.parts.importers import invocation
-from rtqual.parts.importers.account import bad
+from rtqual.parts.importers.file_account import bad
 from rtqual.parts.importers.format import Format, mark
+from rtqual.parts.importers.placed_values import KnownPlaces, xml_values
 from rtqual.parts.importers.reading import UNITS_NS, Reading, resolution
 from rtqual.parts.importers.source import Source
 from rtqual.parts.importers.tally import LARGEST, Tally
-from rtqual.parts.importers.values import Known, xml_values
 from rtqual.protocols.record.schema import Measurement
 
 _STOPS = ("abort_report", "stoptrace_report")
@@ -30,7 +30,7 @@ UNTOLD = (
 _STATISTICS = ("samples", "minimum", "maximum", "mean")
 _OTHER_STATISTICS = ("median", "mode", "range", "mean_absolute_deviation", "standard_deviation")
 _TOOLS = [f"rteval/Measurements/{profile}{tool}" for profile in ("", "Profile/") for tool in ("cyclictest", "timerlat")]
-_KNOWN = Known(
+_KNOWN = KnownPlaces(
     used=(
         *("rteval/@version/*", "rteval/run_info/**", "rteval/loads/command_line/**", "rteval/SystemInfo/**"),
         *("rteval/uname/**", "rteval/cmdline/**", "rteval/clocksource/**"),

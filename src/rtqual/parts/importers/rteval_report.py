@@ -14,7 +14,7 @@ import re
 from dataclasses import dataclass, field
 
 from rtqual.parts.importers import invocation
-from rtqual.parts.importers.account import Above, bad, one_line
+from rtqual.parts.importers.file_account import Above, bad, one_line
 from rtqual.parts.importers.format import Format, mark
 from rtqual.parts.importers.reading import Reading, resolution, summary
 from rtqual.parts.importers.source import Source

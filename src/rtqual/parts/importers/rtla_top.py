@@ -12,7 +12,7 @@ What rtla says of the latency that stopped it (its auto-analysis) is kept with t
 import re
 from dataclasses import dataclass, field
 
-from rtqual.parts.importers.account import Above, bad, one_line
+from rtqual.parts.importers.file_account import Above, bad, one_line
 from rtqual.parts.importers.format import Format, mark
 from rtqual.parts.importers.reading import UNITS_NS, Reading, resolution, summary
 from rtqual.parts.importers.source import Source

@@ -12,7 +12,7 @@ The unit is that of the port's clock: nanoseconds on Linux; cycles or ticks else
 import re
 from dataclasses import dataclass, field
 
-from rtqual.parts.importers.account import Above, bad, one_line
+from rtqual.parts.importers.file_account import Above, bad, one_line
 from rtqual.parts.importers.format import Format, mark
 from rtqual.parts.importers.reading import UNITS_NS, Reading, summary
 from rtqual.parts.importers.source import Source

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from rtqual.base.errors import BadInput
-from rtqual.parts.importers.account import Above, FileAccount, bad, shown
+from rtqual.parts.importers.file_account import Above, FileAccount, bad, shown
 from rtqual.parts.importers.lines import stamps
 from rtqual.parts.importers.mail import coding, head_lines, plain
 

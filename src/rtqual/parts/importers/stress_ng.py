@@ -10,11 +10,11 @@ from typing import Any
 import yaml
 
 from rtqual.base.errors import first_line
-from rtqual.parts.importers.account import bad
+from rtqual.parts.importers.file_account import bad
 from rtqual.parts.importers.format import Format, mark
+from rtqual.parts.importers.placed_values import LOADER, KnownPlaces, yaml_values
 from rtqual.parts.importers.reading import Reading
 from rtqual.parts.importers.source import Source
-from rtqual.parts.importers.values import LOADER, Known, yaml_values
 from rtqual.protocols.record.schema import Measurement, Scalar
 
 # stress-ng's keys, their names here, and the factor to the unit.
@@ -37,7 +37,7 @@ UNTOLD = (
 
 
 _SECTIONS = ("perfstats", "thermal-zones", "tcp", "iostat", "c-states", "interrupts", "rapl", "freq", "net")
-_KNOWN = Known(
+_KNOWN = KnownPlaces(
     used=(
         "*/metrics/*/*",
         *(f"*/system-info/{name}" for name in ("stress-ng-version", "epoch-secs", "release", "version", "machine")),

@@ -11,11 +11,11 @@ It prints quantiles in ns, and counts in the first of its bins where --cyclic-di
 import re
 from dataclasses import dataclass, field
 
-from rtqual.parts.importers.account import Above, bad
+from rtqual.parts.importers.file_account import Above, bad
 from rtqual.parts.importers.format import Format, mark
 from rtqual.parts.importers.reading import Reading
 from rtqual.parts.importers.source import Source
-from rtqual.protocols.record.schema import Kind, Measurement, Scalar, Series
+from rtqual.protocols.record.schema import Measurement, Scalar, Series, SeriesKind
 
 _SAID = r"\s*(?:stress-ng: )?(?:info|metrc|metrics): +(?:\[\d{1,10}\] +)?"
 _NS = r"(\d{1,15}(?:\.\d{1,6})?) ns"
@@ -116,7 +116,7 @@ def _reading(source: Source, run: _Run) -> Reading:
         limit = (run.buckets or len(run.bins)) * run.width
         series = Series.counted(
             {edge + run.width // 2: count for edge, count in run.bins.items() if count},
-            Kind.BINNED,
+            SeriesKind.BINNED,
             name="latency",
             overflow=overflow,
             overflow_from=limit if overflow else None,
@@ -127,7 +127,7 @@ def _reading(source: Source, run: _Run) -> Reading:
     else:
         if run.bins:
             problems.append(f"stress-ng's bins hold {held} of {run.samples} samples")
-        series = Series.counted({}, Kind.SUMMARY, name="latency", reported={"n": float(run.samples), **reported})
+        series = Series.counted({}, SeriesKind.SUMMARY, name="latency", reported={"n": float(run.samples), **reported})
     policy = {"policy": run.policy.removeprefix("SCHED_").lower()}
     return Reading(
         instrument="stress-ng-cyclic",

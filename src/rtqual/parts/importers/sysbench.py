@@ -16,12 +16,12 @@ from rtqual.engine.instruments.sysbench.sysbench_output import (
     latency_series,
     milliseconds_ns,
 )
-from rtqual.parts.importers.account import bad
+from rtqual.parts.importers.file_account import bad
 from rtqual.parts.importers.format import Format, mark
 from rtqual.parts.importers.reading import Reading, resolution
 from rtqual.parts.importers.source import Source
 from rtqual.parts.importers.sysbench_lines import BannerPart, parts
-from rtqual.protocols.record.schema import Kind, Measurement, Scalar, Series
+from rtqual.protocols.record.schema import Measurement, Scalar, Series, SeriesKind
 
 _FAIRNESS = re.compile(r"events \(avg/stddev\):\s+(\d{1,20}(?:\.\d{1,6})?)/", re.ASCII)
 _SPEED = re.compile(r"events(?: per second|/s \(eps\)):\s+(\d{1,20}(?:\.\d{1,6})?)", re.ASCII)
@@ -88,7 +88,7 @@ def _reading(path: Path, part: BannerPart, assumed: tuple[str, ...]) -> Reading:
     reported, problems = _reported(text, told, events)
     series = latency_series(text, {key: value for key, value in reported.items() if key != "n"})
     if series is None:
-        series = Series.counted({}, Kind.SUMMARY, name="latency", reported=reported)
+        series = Series.counted({}, SeriesKind.SUMMARY, name="latency", reported=reported)
     else:
         problems += inconsistencies(series, events)
     names = [name for name, pattern in _TESTS.items() if re.search(pattern, text, re.MULTILINE)]
@@ -166,7 +166,7 @@ def _scalars(text: str, events: int, total_s: float) -> dict[str, Scalar]:
 
 def _untold(series: Series, reported: dict[str, float], names: list[str]) -> list[str]:
     untold = []
-    if series.info.kind is Kind.SUMMARY:
+    if series.info.kind is SeriesKind.SUMMARY:
         given = ", ".join(name for name in reported if name.startswith("p")) or "any"
         untold.append(f"percentiles but {given}: it ran without --histogram" if given != "any" else "percentiles")
     if len(names) != 1:

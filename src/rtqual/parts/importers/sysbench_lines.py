@@ -4,7 +4,7 @@
 import re
 from dataclasses import dataclass, field
 
-from rtqual.parts.importers.account import Above, bad
+from rtqual.parts.importers.file_account import Above, bad
 from rtqual.parts.importers.source import Source
 
 _N = r"\d{1,20}(?:\.\d{1,6})?"

@@ -5,7 +5,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from rtqual.protocols.record.schema import Kind, Series
+from rtqual.protocols.record.schema import Series, SeriesKind
 
 LARGEST = 2**53  # counts and values beyond are no measurement; sums of smaller ones stay inside 64 bits
 
@@ -37,12 +37,12 @@ class Tally:
         reported = {key: float(value * unit_ns) for key, value in told.items() if value is not None}
         if not filled and (self.binned or not self.overflow):
             known = {"n": float(self.binned + (self.overflow or 0))} if self.binned and reported else {}
-            return Series.counted({}, Kind.SUMMARY, name=name, cpu=cpu, reported={**known, **reported})
+            return Series.counted({}, SeriesKind.SUMMARY, name=name, cpu=cpu, reported={**known, **reported})
         overflow = max(0, self.overflow or 0)
         limit = self._limit()
         return Series.counted(
             filled,
-            Kind.HISTOGRAM if self.width == 1 else Kind.BINNED,
+            SeriesKind.HISTOGRAM if self.width == 1 else SeriesKind.BINNED,
             name=name,
             cpu=cpu,
             overflow=overflow,

@@ -9,7 +9,7 @@ A thread's id and a trace's events between them are not samples.
 
 import re
 
-from rtqual.parts.importers.account import Above, bad
+from rtqual.parts.importers.file_account import Above, bad
 from rtqual.parts.importers.format import Format, mark
 from rtqual.parts.importers.reading import Reading, resolution
 from rtqual.parts.importers.source import Source

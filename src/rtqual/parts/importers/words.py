@@ -8,13 +8,13 @@ from rtqual.base.units import format_value
 from rtqual.engine.analysis.figure.summary import groups, measure
 from rtqual.engine.analysis.figure.wording import figure
 from rtqual.parts.importers.records import Imported
-from rtqual.protocols.record.schema import Kind, Series
+from rtqual.protocols.record.schema import Series, SeriesKind
 
 _HELD = {
-    Kind.RAW: "every sample in its order",
-    Kind.HISTOGRAM: "every value and how often it came",
-    Kind.BINNED: "counts in the tool's own bins",
-    Kind.SUMMARY: "the tool's own figures only",
+    SeriesKind.RAW: "every sample in its order",
+    SeriesKind.HISTOGRAM: "every value and how often it came",
+    SeriesKind.BINNED: "counts in the tool's own bins",
+    SeriesKind.SUMMARY: "the tool's own figures only",
 }
 _SHOWN = ("min", "avg", "p50", "p95", "p99", "p99.9", "max")
 _MOST_SERIES = 32  # that are listed one by one
@@ -43,7 +43,7 @@ def _run_lines(imported: Imported) -> Iterator[str]:
     names = list(dict.fromkeys(each.info.name for each in series))
     if series:
         apart = f" in {len(series)} series, kept apart" if len(series) > 1 else ""
-        kind = max((each.info.kind for each in series), key=list(Kind).index)
+        kind = max((each.info.kind for each in series), key=list(SeriesKind).index)
         numbers = [_number(each) for each in series]
         number = f"{_sum(series):,} samples" if any(n is not None for n in numbers) else "an untold number of samples"
         yield f"  read: {number}{apart}: {_HELD[kind]}"
@@ -115,7 +115,7 @@ def as_dict(imported: Imported) -> dict[str, object]:
 def _number(series: Series) -> int | None:
     """Its samples; a format without samples may still give their number. None where it does not."""
     if series.total or "n" not in series.info.reported:
-        return series.total if series.total or series.info.kind is not Kind.SUMMARY else None
+        return series.total if series.total or series.info.kind is not SeriesKind.SUMMARY else None
     return int(series.info.reported["n"])
 
 

@@ -14,11 +14,11 @@ import math
 import re
 from dataclasses import dataclass, field
 
-from rtqual.parts.importers.account import Above, bad
+from rtqual.parts.importers.file_account import Above, bad
 from rtqual.parts.importers.format import Format, mark
 from rtqual.parts.importers.reading import Reading, resolution, summary
 from rtqual.parts.importers.source import Source
-from rtqual.protocols.record.schema import Kind, Measurement, Scalar, Series
+from rtqual.protocols.record.schema import Measurement, Scalar, Series, SeriesKind
 
 _CELL = r"\s*-?\d{1,9}(?:\.\d{1,3})?\s*"
 _TITLE = re.compile(
@@ -185,8 +185,12 @@ def read_plot(source: Source, _unit: str | None) -> list[Reading]:  # noqa: PLR0
     reported = {name: value * 1_000 for name, value in figures.items()}
     counts = {us * 1_000 + 500: count for us, count in bins.items() if count}
     binned = figures["min"] >= 0 and bool(counts)
-    series = Series.counted(counts if binned else {}, Kind.BINNED if binned else Kind.SUMMARY, name="latency",
-                            reported=reported if binned else {"n": float(taken), **reported})  # fmt: skip
+    series = Series.counted(
+        counts if binned else {},
+        SeriesKind.BINNED if binned else SeriesKind.SUMMARY,
+        name="latency",
+        reported=reported if binned else {"n": float(taken), **reported},
+    )
     kind = _kind(said.get("context", ""))
     return [
         Reading(

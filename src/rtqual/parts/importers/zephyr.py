@@ -10,7 +10,7 @@ how often a test's loop ran in each period.
 import re
 from dataclasses import dataclass, field
 
-from rtqual.parts.importers.account import Above, bad, one_line
+from rtqual.parts.importers.file_account import Above, bad, one_line
 from rtqual.parts.importers.format import Format, mark
 from rtqual.parts.importers.reading import Reading
 from rtqual.parts.importers.source import Source

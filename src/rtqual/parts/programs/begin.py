@@ -9,7 +9,7 @@ from rtqual.base.errors import BadInput
 from rtqual.base.scratch import scratch
 from rtqual.base.units import format_ns, parse_duration_ns
 from rtqual.engine.mission import load_mission
-from rtqual.parts.programs.tasks import Seen, look, tables
+from rtqual.parts.programs.tasks import SeenThread, look, tables
 
 _NOT_SLUG = re.compile(r"[^a-z0-9]+")
 _HEAD = """\
@@ -93,12 +93,12 @@ def _quoted(path: Path) -> str:
     return f"'{path}'"
 
 
-def _first(seen: tuple[Seen, ...]) -> str:
+def _first(seen: tuple[SeenThread, ...]) -> str:
     """The task that the requirement asks for."""
     return tables(seen[:1]).partition('name = "')[2].partition('"')[0]
 
 
-def _tasks(seen: tuple[Seen, ...]) -> str:
+def _tasks(seen: tuple[SeenThread, ...]) -> str:
     """With a first deadline for each: its period, or twice the longest that was seen."""
     text = ""
     blocks = tables(seen).strip().split("\n\n")

@@ -9,14 +9,13 @@ from rtqual.base.words import count, share
 from rtqual.engine.analysis.figure.asked import figure_of
 from rtqual.engine.analysis.figure.model import Distribution, Figure, Summary
 from rtqual.engine.mission.program import Program, Task
+from rtqual.parts.programs.jobs_plot import KINDS, jobs_plot
 from rtqual.parts.programs.judged import RESPONSE
-from rtqual.parts.programs.plots import KINDS, jobs_plot
 from rtqual.protocols.record.schema import LateSample
 from rtqual.reports.draw import plots
 from rtqual.reports.material import Material, Place, figure_cell, group_of, notes_for, timing_mark, timing_notes
 from rtqual.reports.page.document import (
     Block,
-    Cell,
     Column,
     Heading,
     Notes,
@@ -24,6 +23,7 @@ from rtqual.reports.page.document import (
     Plot,
     Plots,
     Table,
+    TableCell,
     numbers,
     texts,
 )
@@ -63,10 +63,10 @@ def _jobs(material: Material, program: Program, place: Place, load: str) -> Tabl
     """Figures of each task down, candidates across."""
     summaries = place.under(load)
     notes = notes_for(figure for summary in summaries for figure in summary.figures.values())
-    rows: list[list[Cell]] = []
+    rows: list[list[TableCell]] = []
     for task in program.tasks:
         deadline = f", deadline {quantity(task.deadline, 'ns')}" if task.deadline else ""
-        rows.append([Cell(prose(f"{task.name}{deadline}")), *(Cell("") for _ in summaries)])
+        rows.append([TableCell(prose(f"{task.name}{deadline}")), *(TableCell("") for _ in summaries)])
         window = (f"missed in any {task.window}",) if task.window else ()
         for name in (*_ROWS[:2], *window, *_ROWS[2:]):
             figures = [summary.figures.get(f"{task.name} {name}") for summary in summaries]
@@ -81,9 +81,9 @@ def _jobs(material: Material, program: Program, place: Place, load: str) -> Tabl
     return material.numbering.table(marked(caption, timing_mark(summaries)), columns, rows, notes.listed())
 
 
-def _row(name: str, figures: Sequence[Figure | None], summaries: Sequence[Summary], notes: Notes) -> list[Cell]:
+def _row(name: str, figures: Sequence[Figure | None], summaries: Sequence[Summary], notes: Notes) -> list[TableCell]:
     return [
-        Cell(prose(name)),
+        TableCell(prose(name)),
         *(figure_cell(figure, notes, of=of) for figure, of in zip(figures, summaries, strict=True)),
     ]
 
@@ -149,9 +149,9 @@ def _before(material: Material, program: Program, place: Place) -> Iterator[Tabl
             for candidate, some in _late(material, place.under(load), f"{task.name} {RESPONSE}").items():
                 rows.append(
                     [
-                        Cell(prose(task.name), load_text(load)),
-                        Cell(clean(candidate)),
-                        Cell(f"{len(some)}"),
+                        TableCell(prose(task.name), load_text(load)),
+                        TableCell(clean(candidate)),
+                        TableCell(f"{len(some)}"),
                         *_shares(some),
                     ]
                 )
@@ -160,7 +160,7 @@ def _before(material: Material, program: Program, place: Place) -> Iterator[Tabl
         yield material.numbering.table(clean(f"What the worst jobs of {program.name} were made of"), columns, rows)
 
 
-def _shares(some: Sequence[LateSample]) -> tuple[Cell, Cell]:
+def _shares(some: Sequence[LateSample]) -> tuple[TableCell, TableCell]:
     spent: Counter[str] = Counter()
     others: Counter[str] = Counter()
     for late_sample in some:
@@ -171,4 +171,4 @@ def _shares(some: Sequence[LateSample]) -> tuple[Cell, Cell]:
     whole = sum(sample.value_ns for sample in some)
     shares = ", ".join(f"{kind} {share(ns, whole)}" for kind, ns in spent.most_common() if ns >= whole / 100)
     named = ", ".join(f"{name} {share(ns, whole)}" for name, ns in others.most_common(_NAMED) if ns >= whole / 1000)
-    return Cell(prose(shares)), Cell(prose(named or "nobody"))
+    return TableCell(prose(shares)), TableCell(prose(named or "nobody"))

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from rtqual.base.architecture import ARCHITECTURES, Architecture
 from rtqual.base.errors import RunFailed
 from rtqual.engine.boards.calls import SLEEP, WAITING
-from rtqual.parts.programs.trace import UNTOLD
+from rtqual.parts.programs.thread_trace import UNTOLD
 
 _WAKEUP = "hrtimer_wakeup"
 _NEAR_NS = 10**6  # a timer whose clock is as near to the trace's is by that clock

@@ -16,13 +16,13 @@ from rtqual.base.words import clean
 from rtqual.engine.boards.here import TRACE, TRACED
 from rtqual.engine.boards.jobs import LOG, NOT_SEEN, PROCESSOR, TICKS
 from rtqual.engine.mission.program import PREFIX, Program
-from rtqual.parts.programs import files
+from rtqual.parts.programs import program_files
 from rtqual.parts.programs.ftrace import as_log, of_this_machine
 from rtqual.parts.programs.judged import judged
-from rtqual.parts.programs.output import series
-from rtqual.parts.programs.report import NAME, Report, read_report
-from rtqual.parts.programs.trace import read
-from rtqual.protocols.board import Command, Job, Outcome
+from rtqual.parts.programs.printed_series import series
+from rtqual.parts.programs.run_report import NAME, RunReport, read_report
+from rtqual.parts.programs.thread_trace import read
+from rtqual.protocols.board import Command, Job, JobOutcome
 from rtqual.protocols.instrument import Instrument, Parameters
 from rtqual.protocols.instrument.output import clock_problems, last_line
 from rtqual.protocols.load.own import OwnLoad
@@ -69,7 +69,7 @@ def command(program: Program, place: str, folder: str, *, beside: bool = False) 
         options += [("--ends-by", int(signal.Signals[f"SIG{program.ends_by}"]))]
     options += [("--most-bytes", program.most_output)]
     words = [str(word) for option in options for word in option]
-    supervisor = files.BESIDE if beside else files.SUPERVISOR
+    supervisor = program_files.BESIDE if beside else program_files.SUPERVISOR
     return Command((supervisor, *words, "--", place, *program.arguments), fifo=_SUPERVISOR_FIFO)
 
 
@@ -77,12 +77,14 @@ class _Program(Instrument):
     """One program; its parameters say which."""
 
     def settled(self, parameters: ProgramParameters, folder: Path) -> ProgramParameters:
-        return parameters.model_copy(update={"hashes": files.hashes(parameters.program, folder), "folder": folder})
+        return parameters.model_copy(
+            update={"hashes": program_files.hashes(parameters.program, folder), "folder": folder}
+        )
 
     def files(
         self, parameters: ProgramParameters, architecture: Architecture, *, here: bool = False
     ) -> Mapping[str, Path]:
-        lay = files.own if here else files.laid
+        lay = program_files.own if here else program_files.laid
         return lay(parameters.program, parameters.folder or Path(), architecture)
 
     def unseen(self, parameters: ProgramParameters, architecture: Architecture) -> str:
@@ -95,7 +97,7 @@ class _Program(Instrument):
 
     def as_load(self, parameters: ProgramParameters, shape: OwnLoad) -> OwnLoad:
         program = parameters.program
-        beside = command(program, files.place_of(program), files.folder_of(program), beside=True)
+        beside = command(program, program_files.place_of(program), program_files.folder_of(program), beside=True)
         hashes = tuple(f"{place} {sha256}" for place, sha256 in parameters.hashes.items())
         return shape.model_copy(update={"command": beside.argv, "fifo": beside.fifo, "hashes": hashes})
 
@@ -103,13 +105,13 @@ class _Program(Instrument):
         program = parameters.wanted
         left = tuple(f"{NAME}.file.{name}" for name in program.files_left)
         return Job(
-            measure=command(program, files.place_of(program), files.folder_of(program)),
+            measure=command(program, program_files.place_of(program), program_files.folder_of(program)),
             setup=tuple(Command(("sh", "-c", line)) for line in program.prepare),
             collect=(f"{NAME}.report", f"{NAME}.out", f"{NAME}.err", *left),
             watched=bool(program.tasks),
         )
 
-    def read(self, parameters: ProgramParameters, outcome: Outcome, *, cpus: int) -> Measurement:  # noqa: ARG002
+    def read(self, parameters: ProgramParameters, outcome: JobOutcome, *, cpus: int) -> Measurement:  # noqa: ARG002
         program = parameters.wanted
         report = read_report(outcome.files.get(f"{NAME}.report", ""))
         said = {name: outcome.files.get(f"{NAME}.{name}", "") for name in ("out", "err")}
@@ -133,7 +135,7 @@ class _Program(Instrument):
         return self.seconds(parameters, "none") / _EXPENSIVE
 
 
-def _of_jobs(program: Program, outcome: Outcome, report: Report) -> Measurement:
+def _of_jobs(program: Program, outcome: JobOutcome, report: RunReport) -> Measurement:
     """Of the program's tasks, where they could be seen."""
     if not program.tasks:
         return Measurement()
@@ -143,7 +145,7 @@ def _of_jobs(program: Program, outcome: Outcome, report: Report) -> Measurement:
     return judged(program, read(outcome.files[LOG], processor_of(outcome)), report, _ticks(outcome))
 
 
-def processor_of(outcome: Outcome) -> Architecture:
+def processor_of(outcome: JobOutcome) -> Architecture:
     """Whose system calls were noted: of the board, or of this machine."""
     named = outcome.facts.get(PROCESSOR)
     return next((architecture for architecture in ARCHITECTURES if architecture.name == named), None) or (
@@ -151,13 +153,13 @@ def processor_of(outcome: Outcome) -> Architecture:
     )
 
 
-def _ticks(outcome: Outcome) -> int:
+def _ticks(outcome: JobOutcome) -> int:
     """Of the kernel, a second; 0 where that is not known."""
     ticks = outcome.facts.get(TICKS, "")
     return int(ticks) if ticks.isdecimal() else 0
 
 
-def _traced(program: Program, outcome: Outcome) -> Measurement:
+def _traced(program: Program, outcome: JobOutcome) -> Measurement:
     """Of the run that the kernel's tracer watched (here.py of engine/boards)."""
     report = read_report(outcome.files.get(f"{TRACED}.report", ""))
     if report.exit is None and report.signal is None:
@@ -170,18 +172,18 @@ def _traced(program: Program, outcome: Outcome) -> Measurement:
     return replace(measured, cautions=(*measured.cautions, caution))
 
 
-def _printed(program: Program, outcome: Outcome, report: Report, name: str) -> list[Series]:
+def _printed(program: Program, outcome: JobOutcome, report: RunReport, name: str) -> list[Series]:
     """What it says itself, in the files of a run."""
     found: list[Series] = []
     for output in program.outputs:
         where = {"stdout": f"{name}.out", "stderr": f"{name}.err"}.get(output.from_, f"{name}.file.{output.from_}")
         if where not in outcome.files or output.from_ in report.unleft:
-            raise RunFailed(f"{program.name} left no file {output.from_} in {files.folder_of(program)}")
+            raise RunFailed(f"{program.name} left no file {output.from_} in {program_files.folder_of(program)}")
         found += series(output, outcome.files[where])
     return found
 
 
-def _moved(program: Program, outcome: Outcome, own: Sequence[Series]) -> dict[str, Scalar]:
+def _moved(program: Program, outcome: JobOutcome, own: Sequence[Series]) -> dict[str, Scalar]:
     """By how much watching moved the medians of what it says itself: the tracer's cost."""
     watched = _printed(program, outcome, read_report(outcome.files.get(f"{TRACED}.report", "")), TRACED)
     pairs = zip(own, watched, strict=True)
@@ -196,7 +198,7 @@ def _middle(curve: Series) -> float:
     return float(np.median(np.repeat(curve.values, curve.counts)))
 
 
-def require_whole(program: Program, report: Report, said: Mapping[str, str], outcome: Outcome) -> None:
+def require_whole(program: Program, report: RunReport, said: Mapping[str, str], outcome: JobOutcome) -> None:
     """Raises RunFailed where it did not run as it was to, in a line that says what to do."""
     name = program.name
     words = repr(clean(last_line(said["err"], said["out"])))
@@ -212,7 +214,7 @@ def require_whole(program: Program, report: Report, said: Mapping[str, str], out
         raise RunFailed(f"{name} {_how_it_ended(program, report)}; its last words: {words}")
 
 
-def _how_it_ended(program: Program, report: Report) -> str:
+def _how_it_ended(program: Program, report: RunReport) -> str:
     lasted = "before it was ready" if program.ready and report.ready is None else f"after {format_ns(report.lasted_ns)}"
     if program.runs_for and report.begin is not None:
         lasted += f" of {format_ns(program.warm_up + program.runs_for)}"
@@ -236,6 +238,6 @@ def program(name: str) -> Instrument:
     return _Program(
         name=name,
         title=f"The mission's own program {name.removeprefix(PREFIX)}, its jobs and what it says itself",
-        program=files.SUPERVISOR,
+        program=program_files.SUPERVISOR,
         parameters=ProgramParameters,
     )

@@ -9,8 +9,9 @@ from statistics import median
 
 from rtqual.base.words import clean, count, listed
 from rtqual.engine.mission.program import Program, Task
-from rtqual.parts.programs.jobs import (
-    Job,
+from rtqual.parts.programs.run_report import RunReport
+from rtqual.parts.programs.thread_jobs import (
+    ThreadJob,
     chained,
     jobs,
     most_missed,
@@ -20,8 +21,7 @@ from rtqual.parts.programs.jobs import (
     skipped,
     timer_thread,
 )
-from rtqual.parts.programs.report import Report
-from rtqual.parts.programs.trace import REALTIME, Point, Thread, Trace
+from rtqual.parts.programs.thread_trace import REALTIME, Thread, ThreadTrace, WaitPoint
 from rtqual.protocols.record.schema import LateSample, Measurement, Scalar, Series
 
 RESPONSE, START = "response", "start"
@@ -36,19 +36,19 @@ _UNLIKE = 0.01  # of jobs released in another way than the mission says: more of
 
 
 @dataclass
-class Judged:
+class JudgedTask:
     """A task's jobs in the time that is judged, and of the releases that never came how many."""
 
     task: Task
     thread: Thread
-    point: Point
-    every: list[Job]  # of the whole run
-    inside: list[Job] = field(default_factory=list)
+    point: WaitPoint
+    every: list[ThreadJob]  # of the whole run
+    inside: list[ThreadJob] = field(default_factory=list)
     skipped: list[int] = field(default_factory=list)  # before each job that is inside
     unfinished: int = 0  # jobs at the end whose deadline had passed
 
     @property
-    def finished(self) -> list[Job]:
+    def finished(self) -> list[ThreadJob]:
         return [job for job in self.inside if job.finished_ns]
 
     @property
@@ -63,13 +63,13 @@ class Judged:
         return found + [True] * self.unfinished
 
 
-def judged(program: Program, trace: Trace, report: Report, ticks_per_s: int = 0) -> Measurement:
+def judged(program: Program, trace: ThreadTrace, report: RunReport, ticks_per_s: int = 0) -> Measurement:
     """Figures of all tasks; a task that no thread fits, or several, is a problem and has none. `ticks_per_s`: of the
     kernel, 0 where that is not known."""
     problems = [] if trace.whole else ["the program did so much that not all of its events were kept"]
     offset = trace.clock_ns
     begin_ns, end_ns = (report.begin or 0) - offset, (report.end or 0) - offset
-    found: dict[str, Judged] = {}
+    found: dict[str, JudgedTask] = {}
     for task in _in_order(program.tasks):
         thread, why = _thread_of(task, trace)
         point = release_point(thread, task.waits_at, (begin_ns, end_ns)) if thread else None
@@ -82,7 +82,7 @@ def judged(program: Program, trace: Trace, report: Report, ticks_per_s: int = 0)
                 continue  # told of that one
             before = found[task.after]
             every = chained(every, before.every, before.thread.tid)
-        watched = Judged(task, thread, point, every)
+        watched = JudgedTask(task, thread, point, every)
         _take(watched, begin_ns, end_ns)
         found[task.name] = watched
         problems += _problems(watched)
@@ -108,7 +108,7 @@ def judged(program: Program, trace: Trace, report: Report, ticks_per_s: int = 0)
     return Measurement(tuple(series), scalars, tuple(problems), absent, tuple(late), tuple(cautions))
 
 
-def _hidden(trace: Trace, report: Report) -> Iterator[str]:
+def _hidden(trace: ThreadTrace, report: RunReport) -> Iterator[str]:
     """Threads of the kernel that somebody else than the mission gave a priority."""
     known = {raised.name for raised in report.raised}
     least: dict[str, list[int]] = {}
@@ -124,7 +124,7 @@ def _hidden(trace: Trace, report: Report) -> Iterator[str]:
             )
 
 
-def _unraised(report: Report) -> Iterator[str]:
+def _unraised(report: RunReport) -> Iterator[str]:
     for name in report.unraised:
         yield f"kernel_threads: this kernel has no thread {clean(name)}, so none was given that priority"
 
@@ -140,7 +140,7 @@ def _in_order(tasks: Sequence[Task]) -> Iterator[Task]:
         yield from ready
 
 
-def _thread_of(task: Task, trace: Trace) -> tuple[Thread | None, str]:
+def _thread_of(task: Task, trace: ThreadTrace) -> tuple[Thread | None, str]:
     """Or why there is none."""
     fitting = [thread for thread in trace.threads.values() if _fits(task, thread)]
     fitting.sort(key=lambda thread: thread.order)
@@ -171,7 +171,7 @@ def _named(thread: Thread | None) -> str:
     return f"{clean(thread.name)} at priority {thread.priority}" if thread else "?"
 
 
-def _take(watched: Judged, begin_ns: int, end_ns: int) -> None:
+def _take(watched: JudgedTask, begin_ns: int, end_ns: int) -> None:
     """Jobs that were due in the time that is judged."""
     period, deadline = watched.task.period, watched.task.deadline
     gone = [0, *skipped(watched.every, period)] if period and watched.every else [0] * len(watched.every)
@@ -185,7 +185,7 @@ def _take(watched: Judged, begin_ns: int, end_ns: int) -> None:
         watched.skipped.append(before if len(watched.inside) > 1 else 0)
 
 
-def _problems(watched: Judged) -> Iterator[str]:
+def _problems(watched: JudgedTask) -> Iterator[str]:
     task, some = watched.task, watched.finished
     timed = sum(job.timed for job in some)
     if task.released_by == "timer" and len(some) - timed > _UNLIKE * len(some):
@@ -194,7 +194,7 @@ def _problems(watched: Judged) -> Iterator[str]:
         yield f"task {task.name}: {timed} of {count(len(some), 'job')} were released by a timer"
 
 
-def _series(watched: Judged) -> list[Series]:
+def _series(watched: JudgedTask) -> list[Series]:
     some, name = watched.finished, watched.task.name
     return [
         Series.raw([job.response_ns for job in some], name=f"{name} {RESPONSE}"),
@@ -202,7 +202,7 @@ def _series(watched: Judged) -> list[Series]:
     ]
 
 
-def _scalars(watched: Judged) -> dict[str, Scalar]:
+def _scalars(watched: JudgedTask) -> dict[str, Scalar]:
     some, task = watched.finished, watched.task
     missed = watched.missed
     figures: dict[str, tuple[float, str]] = {"jobs": (len(missed), "1")}
@@ -227,7 +227,7 @@ def _scalars(watched: Judged) -> dict[str, Scalar]:
     return {f"{task.name} {name}": Scalar(value=value, unit=unit) for name, (value, unit) in figures.items()}
 
 
-def _late(watched: Judged, trace: Trace) -> Iterator[LateSample]:
+def _late(watched: JudgedTask, trace: ThreadTrace) -> Iterator[LateSample]:
     """The worst jobs in parts."""
     numbered = list(enumerate(watched.finished, 1))
     numbered.sort(key=lambda pair: (-pair[1].response_ns, pair[0]))
@@ -237,7 +237,7 @@ def _late(watched: Judged, trace: Trace) -> Iterator[LateSample]:
         yield LateSample(number=number, cpu=cpu, series=name, value_ns=job.response_ns, parts=told, calls=[])
 
 
-def _cautions(watched: Judged, trace: Trace, ticks_per_s: int) -> Iterator[str]:
+def _cautions(watched: JudgedTask, trace: ThreadTrace, ticks_per_s: int) -> Iterator[str]:
     """What of a task's jobs its owner ought to know, though its figures stand."""
     name, period, some = watched.task.name, watched.task.period, watched.finished
     below = next(
@@ -264,7 +264,7 @@ def _cautions(watched: Judged, trace: Trace, ticks_per_s: int) -> Iterator[str]:
         yield f"task {name}: page faults came within its jobs: lock its memory with mlockall"
 
 
-def _untold(trace: Trace) -> Iterator[str]:
+def _untold(trace: ThreadTrace) -> Iterator[str]:
     if trace.untold:
         yield (
             f"the kernel did not tell {trace.untold} of its switches to the program's threads: those jobs are said to "
@@ -272,7 +272,7 @@ def _untold(trace: Trace) -> Iterator[str]:
         )
 
 
-def _shared(trace: Trace) -> Iterator[str]:
+def _shared(trace: ThreadTrace) -> Iterator[str]:
     """Threads that take turns at one real-time priority."""
     at: dict[int, list[Thread]] = {}
     for thread in trace.threads.values():
@@ -287,7 +287,7 @@ def _shared(trace: Trace) -> Iterator[str]:
             )
 
 
-def _unlocked(report: Report) -> Iterator[str]:
+def _unlocked(report: RunReport) -> Iterator[str]:
     locked, resident = report.memory.get("end", (0, 0))
     if locked < resident:
         yield "not all of its memory is locked: pages that are gone come back late, mlockall keeps them"

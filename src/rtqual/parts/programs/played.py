@@ -14,18 +14,18 @@ import numpy as np
 from rtqual.base.architecture import Architecture
 from rtqual.base.errors import RunFailed
 from rtqual.base.words import clean
-from rtqual.engine.dialogue.figures import figures
-from rtqual.engine.dialogue.judge import judge
+from rtqual.engine.dialogue.answer_times import figures
+from rtqual.engine.dialogue.dialogue_script import compiled
+from rtqual.engine.dialogue.hearing import judge
 from rtqual.engine.dialogue.language import Language
-from rtqual.engine.dialogue.model import Procedure
-from rtqual.engine.dialogue.script import compiled
+from rtqual.engine.dialogue.model import Dialogue
 from rtqual.engine.initramfs.contents import guest_file
 from rtqual.engine.procedure.line import script
-from rtqual.engine.procedure.played import ENDED_BY, ENDED_WITH, LOG_SERIES, OCTET, PREFIX, how_it_ended
-from rtqual.parts.programs import files
+from rtqual.engine.procedure.played_log import ENDED_BY, ENDED_WITH, LOG_SERIES, OCTET, PREFIX, how_it_ended
+from rtqual.parts.programs import program_files
 from rtqual.parts.programs.instrument import ProgramParameters, command
-from rtqual.parts.programs.report import NAME, read_report
-from rtqual.protocols.board import Command, Job, Outcome
+from rtqual.parts.programs.run_report import NAME, read_report
+from rtqual.protocols.board import Command, Job, JobOutcome
 from rtqual.protocols.instrument import Instrument
 from rtqual.protocols.instrument.output import clock_problems, last_line
 from rtqual.protocols.record.schema import Measurement, Scalar, Series
@@ -40,23 +40,25 @@ _LINE_MOST = 32_000  # of a shell's command
 class Played(Instrument):
     """One procedure."""
 
-    procedure: Procedure
+    procedure: Dialogue
     language: Language
 
     def settled(self, parameters: ProgramParameters, folder: Path) -> ProgramParameters:
-        return parameters.model_copy(update={"hashes": files.hashes(parameters.program, folder), "folder": folder})
+        return parameters.model_copy(
+            update={"hashes": program_files.hashes(parameters.program, folder), "folder": folder}
+        )
 
     def files(
         self, parameters: ProgramParameters, architecture: Architecture, *, here: bool = False
     ) -> Mapping[str, Path]:
-        lay = files.own if here else files.laid
+        lay = program_files.own if here else program_files.laid
         wire = {f"usr/bin/{WIRE}": guest_file(WIRE + architecture.suffix)}
         return {**lay(parameters.program, parameters.folder or Path(), architecture), **wire}
 
     def job(self, parameters: ProgramParameters, *, cpus: int, seed: int) -> Job:  # noqa: ARG002
         program = parameters.program.model_copy(update={"runs_for": None, "tasks": (), "outputs": ()})
         lines = script(compiled(self.procedure, self.language)).splitlines()
-        started = command(program, files.place_of(program), files.folder_of(program))
+        started = command(program, program_files.place_of(program), program_files.folder_of(program))
         wire = (WIRE, f"--link={self.language.verify.link}", f"--script={SCRIPT}", f"--log={LOG}", f"--report={REPORT}")
         return Job(
             setup=(
@@ -68,7 +70,7 @@ class Played(Instrument):
             collect=(LOG, REPORT, f"{NAME}.out", f"{NAME}.err"),
         )
 
-    def read(self, parameters: ProgramParameters, outcome: Outcome, *, cpus: int) -> Measurement:  # noqa: ARG002
+    def read(self, parameters: ProgramParameters, outcome: JobOutcome, *, cpus: int) -> Measurement:  # noqa: ARG002
         log = outcome.files.get(LOG, "")
         report = read_report(outcome.files.get(REPORT, ""))
         if report.cannot:
@@ -111,12 +113,12 @@ def _pieces(lines: Sequence[str]) -> list[str]:
     return pieces
 
 
-def instruments(procedures: Sequence[Procedure], language: Language) -> list[Played]:
+def instruments(procedures: Sequence[Dialogue], language: Language) -> list[Played]:
     return [
         Played(
             name=PREFIX + procedure.name,
             title=procedure.title,
-            program=files.SUPERVISOR,
+            program=program_files.SUPERVISOR,
             parameters=ProgramParameters,
             procedure=procedure,
             language=language,

@@ -21,11 +21,11 @@ from rtqual.engine.campaign.prepared import Prepared
 from rtqual.engine.mission import Mission, Program
 from rtqual.parts.programs.ftrace import as_log
 from rtqual.parts.programs.instrument import processor_of, require_whole
-from rtqual.parts.programs.jobs import Job, Window, jobs, release_point
-from rtqual.parts.programs.report import NAME, Report, read_report
-from rtqual.parts.programs.trace import Point, Thread, Trace, read
-from rtqual.protocols.board import Machine, Outcome
-from rtqual.protocols.instrument.registry import all_instruments
+from rtqual.parts.programs.run_report import NAME, RunReport, read_report
+from rtqual.parts.programs.thread_jobs import ThreadJob, Window, jobs, release_point
+from rtqual.parts.programs.thread_trace import Thread, ThreadTrace, WaitPoint, read
+from rtqual.protocols.board import JobOutcome, Machine
+from rtqual.protocols.instrument.all_instruments import all_instruments
 from rtqual.protocols.record.schema import Inputs
 
 _LEAST_JOBS = 5
@@ -33,12 +33,12 @@ _SLUG = re.compile(r"[^a-z0-9]+")
 
 
 @dataclass(frozen=True)
-class Seen:
+class SeenThread:
     """A thread with its jobs while it was judged."""
 
     thread: Thread
-    point: Point
-    jobs: tuple[Job, ...]
+    point: WaitPoint
+    jobs: tuple[ThreadJob, ...]
     wakers: tuple[str, ...]  # the threads of the program that wake it, the most frequent first
 
     @property
@@ -60,7 +60,7 @@ class Looked:
     candidate: str
     lasted_ns: int
     judged_ns: int  # of that, once it was ready and warm
-    seen: tuple[Seen, ...]  # those with jobs, the highest priority first
+    seen: tuple[SeenThread, ...]  # those with jobs, the highest priority first
     others: tuple[Thread, ...]  # those without
     ended: str  # how, where it was no success
 
@@ -96,7 +96,7 @@ def look(
     return Looked(program.name, cell.candidate.name, report.lasted_ns, judged_ns, seen, others, ended)
 
 
-def _traced(program: Program, outcome: Outcome) -> tuple[Trace, str]:
+def _traced(program: Program, outcome: JobOutcome) -> tuple[ThreadTrace, str]:
     """What its threads did, and the name of that run's files."""
     architecture = processor_of(outcome)
     if TRACE in outcome.files:
@@ -129,16 +129,16 @@ def _cell(mission: Mission, program: Program, candidate: str | None) -> Cell:
     )
 
 
-def _window(trace: Trace, report: Report) -> Window | None:
+def _window(trace: ThreadTrace, report: RunReport) -> Window | None:
     """What is judged: once the program is ready and warm. None where it did not come to that."""
     if report.begin is None or report.end is None:
         return None
     return report.begin - trace.clock_ns, report.end - trace.clock_ns
 
 
-def threads_of(trace: Trace, window: Window | None = None) -> tuple[tuple[Seen, ...], tuple[Thread, ...]]:
+def threads_of(trace: ThreadTrace, window: Window | None = None) -> tuple[tuple[SeenThread, ...], tuple[Thread, ...]]:
     """Threads with jobs in a window, by priority; and those without."""
-    seen: list[Seen] = []
+    seen: list[SeenThread] = []
     others: list[Thread] = []
     for thread in trace.threads.values():
         point = release_point(thread, None, window)
@@ -149,12 +149,12 @@ def threads_of(trace: Trace, window: Window | None = None) -> tuple[tuple[Seen, 
             continue
         wakers = Counter(job.by for job in some if not job.timed)
         known = [trace.threads[tid].name for tid, _ in wakers.most_common() if tid in trace.threads]
-        seen.append(Seen(thread, point, tuple(some), tuple(dict.fromkeys(known))))
+        seen.append(SeenThread(thread, point, tuple(some), tuple(dict.fromkeys(known))))
     seen.sort(key=lambda seen: (seen.thread.prio, seen.thread.order))
     return tuple(seen), tuple(others)
 
 
-def tables(seen: Sequence[Seen]) -> str:
+def tables(seen: Sequence[SeenThread]) -> str:
     """As [[program.task]], to be pasted into the mission."""
     named = Counter(watched.thread.name for watched in seen)
     names: list[str] = []
@@ -175,7 +175,7 @@ def tables(seen: Sequence[Seen]) -> str:
     return text
 
 
-def _which(watched: Seen, seen: Sequence[Seen], *, alone: bool) -> list[str]:
+def _which(watched: SeenThread, seen: Sequence[SeenThread], *, alone: bool) -> list[str]:
     quoted = clean(watched.thread.name).replace("\\", "?").replace('"', "?").replace("*", "?").replace("[", "?")
     lines = [f'thread = "{quoted}"']
     if alone:
@@ -192,7 +192,7 @@ def _which(watched: Seen, seen: Sequence[Seen], *, alone: bool) -> list[str]:
     return lines if len(same) == 1 else [*lines, f"nth = {same.index(watched) + 1}"]
 
 
-def _by(seen: Seen) -> str:
+def _by(seen: SeenThread) -> str:
     by = f", by {', '.join(seen.wakers[:3])}" if seen.wakers else ""
     return f"  # at {seen.point}{by}"
 

@@ -47,13 +47,13 @@ _LOCKED: dict[str, str | bool | int | float | list[str]] = {
 
 
 @dataclass(frozen=True)
-class Answer:
+class QueryAnswer:
     columns: tuple[str, ...]
     rows: list[tuple[object, ...]]
     more: bool  # rows than these
 
 
-def query(sql: str, folders: Sequence[Path]) -> Answer:
+def query(sql: str, folders: Sequence[Path]) -> QueryAnswer:
     """Raises BadInput for a folder that holds no sound record, and for a query that DuckDB or rtqual refuses."""
     statement, named = _statement(sql), _named(folders)
     with duckdb.connect(config=_LOCKED) as connection:
@@ -77,7 +77,7 @@ def query(sql: str, folders: Sequence[Path]) -> Answer:
                 ) from None
             except (duckdb.Error, ValueError, OverflowError, TypeError) as error:  # Python has no such date
                 raise BadInput(f"the query cannot be answered: {_first(error)}") from None
-    return Answer(columns, rows[:ROWS], len(rows) > ROWS)
+    return QueryAnswer(columns, rows[:ROWS], len(rows) > ROWS)
 
 
 def _statement(sql: str) -> duckdb.Statement:

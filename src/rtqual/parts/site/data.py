@@ -17,7 +17,7 @@ from urllib.parse import quote
 from rtqual.base.words import clean
 from rtqual.engine.analysis.figure.model import Interval
 from rtqual.engine.analysis.regression.changes import CONFIRMED
-from rtqual.parts.site.lab import Lab, Row, Seen, short_hash, worse
+from rtqual.parts.site.lab import Lab, LabRow, SeenVersion, short_hash, worse
 
 OUTCOMES = ("", "met", "not met", "undecided", "indicative", "no requirement")  # a letter each, by place
 _MOST_CHANGES = 2000  # of changes.js, the newest first
@@ -56,8 +56,8 @@ def files(lab: Lab, links: Links) -> Iterator[tuple[str, bytes]]:
     yield _file("data/changes.js", "changes", changes(lab))
     for n, figure in enumerate(lab.figures):
         yield _file(f"data/heat-{short_hash(figure)}.js", f"heat {n}", _heat(lab.rows, figure, order))
-    by_board: defaultdict[tuple[str, str], list[Row]] = defaultdict(list)
-    by_version: defaultdict[str, list[tuple[Row, Seen]]] = defaultdict(list)
+    by_board: defaultdict[tuple[str, str], list[LabRow]] = defaultdict(list)
+    by_version: defaultdict[str, list[tuple[LabRow, SeenVersion]]] = defaultdict(list)
     for row in lab.rows:
         by_board[row.board, row.name].append(row)
         for seen in row.seen:
@@ -75,15 +75,15 @@ def _file(name: str, key: str, value: Any) -> tuple[str, bytes]:
     return name, f"rtq({json.dumps(key)},{text})\n".encode()
 
 
-def _systems(rows: Sequence[Row]) -> dict[tuple[str, str, str], list[Row]]:
+def _systems(rows: Sequence[LabRow]) -> dict[tuple[str, str, str], list[LabRow]]:
     """Boards with a candidate each, which verdicts are about."""
-    found: defaultdict[tuple[str, str, str], list[Row]] = defaultdict(list)
+    found: defaultdict[tuple[str, str, str], list[LabRow]] = defaultdict(list)
     for row in rows:
         found[row.board, row.name, row.group.candidate].append(row)
     return dict(found)
 
 
-def _index(lab: Lab, systems: dict[tuple[str, str, str], list[Row]]) -> dict[str, Any]:
+def _index(lab: Lab, systems: dict[tuple[str, str, str], list[LabRow]]) -> dict[str, Any]:
     places = {key: n for n, key in enumerate(systems)}
     cells = {cell: n for n, cell in enumerate(dict.fromkeys(_cell(row) for row in lab.rows))}
     return {
@@ -103,12 +103,12 @@ def _index(lab: Lab, systems: dict[tuple[str, str, str], list[Row]]) -> dict[str
     }
 
 
-def _cell(row: Row) -> str:
+def _cell(row: LabRow) -> str:
     group = row.group
     return clean(f"{group.instrument}, load {group.load}, {group.cpus} CPU")
 
 
-def _verdicts(systems: dict[tuple[str, str, str], list[Row]], order: dict[str, int]) -> list[str]:
+def _verdicts(systems: dict[tuple[str, str, str], list[LabRow]], order: dict[str, int]) -> list[str]:
     """A line a system, a digit a version: the place in OUTCOMES."""
     lines = []
     for rows in systems.values():
@@ -153,11 +153,11 @@ def _apart(before: float, after: float) -> float:
     return abs(math.log(after) - math.log(before)) if before > 0 and after > 0 else math.inf
 
 
-def _unit(row: Row, figure: str) -> str:
+def _unit(row: LabRow, figure: str) -> str:
     return next((its.unit for seen in reversed(row.seen) if (its := seen.figure(figure))), "")
 
 
-def _heat(rows: Sequence[Row], figure: str, order: dict[str, int]) -> dict[str, Any]:
+def _heat(rows: Sequence[LabRow], figure: str, order: dict[str, int]) -> dict[str, Any]:
     """An octet a point: how far from the row's median, worse upwards; 0 not measured, 255 not comparable."""
     octets = bytearray(len(rows) * len(order))
     middles: list[float | None] = []
@@ -188,7 +188,7 @@ def _heat(rows: Sequence[Row], figure: str, order: dict[str, int]) -> dict[str, 
     }
 
 
-def _board(rows: Sequence[Row], figures: Sequence[str], links: Links) -> dict[str, Any]:
+def _board(rows: Sequence[LabRow], figures: Sequence[str], links: Links) -> dict[str, Any]:
     campaigns = list({id(seen.campaign): seen.campaign for row in rows for seen in row.seen}.values())
     places = {id(campaign): n for n, campaign in enumerate(campaigns)}
     newest = max((seen for row in rows for seen in row.seen), key=lambda seen: seen.began)
@@ -201,7 +201,7 @@ def _board(rows: Sequence[Row], figures: Sequence[str], links: Links) -> dict[st
     }
 
 
-def _row(row: Row, figures: Sequence[str], places: dict[int, int]) -> dict[str, Any]:
+def _row(row: LabRow, figures: Sequence[str], places: dict[int, int]) -> dict[str, Any]:
     last = row.seen[-1]
     outcome, headline, reason = last.campaign.of(row.group)
     return {
@@ -217,7 +217,7 @@ def _row(row: Row, figures: Sequence[str], places: dict[int, int]) -> dict[str, 
     }
 
 
-def _figure(row: Row, figure: str) -> dict[str, Any]:
+def _figure(row: LabRow, figure: str) -> dict[str, Any]:
     """Arrays over the places at which it is known."""
     found = [(n, its) for n, seen in enumerate(row.seen) if (its := seen.figure(figure))]
     course, known = row.courses[figure], row.known(figure)
@@ -244,7 +244,7 @@ def _figure(row: Row, figure: str) -> dict[str, Any]:
     }
 
 
-def _version(pairs: Sequence[tuple[Row, Seen]], figures: Sequence[str]) -> dict[str, Any]:
+def _version(pairs: Sequence[tuple[LabRow, SeenVersion]], figures: Sequence[str]) -> dict[str, Any]:
     """By row and figure: value, ends of its interval, kernel."""
     return {
         row.id: {

@@ -21,10 +21,10 @@ from rtqual.base.words import clean, count
 from rtqual.engine.analysis.figure.asked import USUAL
 from rtqual.engine.analysis.figure.comparable import unlike
 from rtqual.engine.analysis.figure.model import Figure, Group, Summary
-from rtqual.engine.analysis.regression.changes import LEAST, Course, Point, Shift, courses, shifts
+from rtqual.engine.analysis.regression.changes import LEAST, FigurePoint, SeriesCourse, Shift, courses, shifts
 from rtqual.engine.analysis.regression.direction import better
-from rtqual.engine.campaign.digest import Digest, OfGroup
-from rtqual.engine.campaign.digest import Verdict as Judged
+from rtqual.engine.campaign.digest import Digest, GroupDigest
+from rtqual.engine.campaign.digest import VerdictDigest as Judged
 from rtqual.engine.mission import Better
 from rtqual.stages.digests import digest_of
 
@@ -35,7 +35,7 @@ _NUMBER = re.compile(r"(\d+)")
 
 
 @dataclass(frozen=True)
-class Campaign:
+class LabCampaign:
     """Where figures come from."""
 
     folder: Path
@@ -60,11 +60,11 @@ class Campaign:
 
 
 @dataclass(frozen=True)
-class Seen:
+class SeenVersion:
     """A row at a version."""
 
     version: str
-    campaign: Campaign
+    campaign: LabCampaign
     began: str
     kernel: str
     drawn: str
@@ -77,16 +77,16 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Row:
+class LabRow:
     """A group on one board; `seen` in the order of the versions."""
 
     board: str
     name: str  # which of the boards of this model; empty where several share the group, or it has none
     group: Group
-    seen: tuple[Seen, ...]
-    courses: dict[str, Course] = field(default_factory=dict)  # by figure; places are those of `known`
+    seen: tuple[SeenVersion, ...]
+    courses: dict[str, SeriesCourse] = field(default_factory=dict)  # by figure; places are those of `known`
     why_none: dict[str, str] = field(default_factory=dict)  # by figure: why no change is looked for, or not before
-    _points: dict[str, list[tuple[int, Point]]] = field(default_factory=dict)  # by figure
+    _points: dict[str, list[tuple[int, FigurePoint]]] = field(default_factory=dict)  # by figure
 
     @property
     def id(self) -> str:
@@ -101,14 +101,14 @@ class Row:
         """The places at which a change is looked for."""
         return [n for n, _ in self.points(figure)]
 
-    def points(self, figure: str) -> list[tuple[int, Point]]:
+    def points(self, figure: str) -> list[tuple[int, FigurePoint]]:
         """Those places with the figures there, each with an interval of two ends."""
         if figure not in self._points:
             self._points[figure] = self._comparable(figure)
         return self._points[figure]
 
-    def _comparable(self, figure: str) -> list[tuple[int, Point]]:
-        found: list[tuple[int, Point]] = []
+    def _comparable(self, figure: str) -> list[tuple[int, FigurePoint]]:
+        found: list[tuple[int, FigurePoint]] = []
         drawn: set[str] = set()
         before: Summary | None = None
         for n, seen in enumerate(self.seen):
@@ -119,7 +119,7 @@ class Row:
                 found, drawn = [], set()
             before = seen.summary
             if its.interval and seen.drawn not in drawn and math.isfinite(its.interval.low + its.interval.high):
-                found.append((n, Point(its.value, its.interval.low, its.interval.high)))
+                found.append((n, FigurePoint(its.value, its.interval.low, its.interval.high)))
             drawn.add(seen.drawn)
         return found
 
@@ -138,7 +138,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Together:
+class SharedChange:
     """A version that moved a figure on many boards."""
 
     version: str
@@ -153,18 +153,18 @@ class Together:
 class Lab:
     """All rows. `versions` in their order, each with when it was first measured; `figures` as the site shows them."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[LabRow, ...]
     versions: dict[str, str]
     figures: tuple[str, ...]
     left_out: tuple[str, ...]  # figures that are not shown
-    together: tuple[Together, ...]
+    together: tuple[SharedChange, ...]
     campaigns: int
 
 
 def lab(folders: Sequence[Path], *, by_kernel: bool = False, tell: Callable[[str], None] = lambda _: None) -> Lab:
     """Of the folders of finished campaigns. Versions are the names of their folders in the order in which they were
     measured, or the kernels' releases in theirs. Raises BadInput as digest_of, and where nothing was measured."""
-    found: dict[tuple[str, str, Group], dict[str, Seen]] = defaultdict(dict)
+    found: dict[tuple[str, str, Group], dict[str, SeenVersion]] = defaultdict(dict)
     names: Counter[str] = Counter()
     for n, folder in enumerate(folders, 1):
         tell(f"{n} of {len(folders)} campaigns")
@@ -181,7 +181,7 @@ def lab(folders: Sequence[Path], *, by_kernel: bool = False, tell: Callable[[str
     figures = [name for name, _ in sorted(names.items(), key=lambda pair: (-pair[1], pair[0]))]
     order = {version: n for n, version in enumerate(versions)}
     rows = [
-        Row(clean(group.board), name, group, tuple(sorted(its.values(), key=lambda seen: order[seen.version])))
+        LabRow(clean(group.board), name, group, tuple(sorted(its.values(), key=lambda seen: order[seen.version])))
         for (_, name, group), its in sorted(found.items())
     ]
     shown = tuple(sorted(figures[:MOST_FIGURES], key=_figure_order))
@@ -211,13 +211,13 @@ def natural(text: str) -> tuple[tuple[int, int, str], ...]:
     return (*key, (1, -1, ""))
 
 
-def _seen(folder: Path, digest: Digest, by_kernel: bool) -> Iterator[tuple[tuple[str, str, Group], Seen]]:
+def _seen(folder: Path, digest: Digest, by_kernel: bool) -> Iterator[tuple[tuple[str, str, Group], SeenVersion]]:
     name = clean(folder.resolve().name)
-    campaign = Campaign(folder, name, clean(digest.body.mission), digest.campaign, tuple(digest.body.verdicts))
+    campaign = LabCampaign(folder, name, clean(digest.body.mission), digest.campaign, tuple(digest.body.verdicts))
     for of in digest.body.groups:
         kernel = clean((of.kernels[0].split() or [""])[0]) if len(of.kernels) == 1 else ""
         board = clean(of.names[0]) if len(of.names) == 1 else ""
-        seen = Seen(
+        seen = SeenVersion(
             version=(kernel or name) if by_kernel else name,
             campaign=campaign,
             began=clean(of.began or ""),
@@ -230,13 +230,13 @@ def _seen(folder: Path, digest: Digest, by_kernel: bool) -> Iterator[tuple[tuple
         yield (clean(of.board), board, of.group), seen
 
 
-def _wanted(digest: Digest, of: OfGroup) -> Collection[str]:
+def _wanted(digest: Digest, of: GroupDigest) -> Collection[str]:
     given = [digest.text(row[0]) for row in of.figures]
     wanted = {*digest.asked(of), *USUAL} & {*given}
     return wanted or given[:_MOST_OF_A_ROW]
 
 
-def _ordered(found: Iterable[dict[str, Seen]], by_kernel: bool) -> dict[str, str]:
+def _ordered(found: Iterable[dict[str, SeenVersion]], by_kernel: bool) -> dict[str, str]:
     """The versions in their order, each with when it was first measured."""
     first: dict[str, str] = {}
     for seen in (seen for its in found for seen in its.values()):
@@ -258,7 +258,7 @@ def _figure_order(name: str) -> tuple[int, str]:
     return (usual.index(name) if name in usual else len(usual), name)
 
 
-def _marked(rows: Sequence[Row], figures: Sequence[str]) -> list[Row]:
+def _marked(rows: Sequence[LabRow], figures: Sequence[str]) -> list[LabRow]:
     """With the changes of every series, looked for in all of them together."""
     series = [
         (row, name, row.points(name)) for row in rows for name in figures if any(seen.figure(name) for seen in row.seen)
@@ -271,8 +271,8 @@ def _marked(rows: Sequence[Row], figures: Sequence[str]) -> list[Row]:
     return list(rows)
 
 
-def _over_boards(rows: Sequence[Row], figures: Sequence[str], order: dict[str, int]) -> Iterator[Together]:
-    alike: defaultdict[tuple[str, str, str, int], list[Row]] = defaultdict(list)
+def _over_boards(rows: Sequence[LabRow], figures: Sequence[str], order: dict[str, int]) -> Iterator[SharedChange]:
+    alike: defaultdict[tuple[str, str, str, int], list[LabRow]] = defaultdict(list)
     for row in rows:
         alike[row.group.candidate, row.group.instrument, row.group.load, row.group.cpus].append(row)
     labels = list(order)
@@ -283,4 +283,4 @@ def _over_boards(rows: Sequence[Row], figures: Sequence[str], order: dict[str, i
                 for place, point in row.points(name):
                     values[order[row.seen[place].version]] = point.value
             for shift in shifts(table, len(figures) * len(alike)):
-                yield Together(labels[shift.at], name, clean(candidate), clean(instrument), clean(load), shift)
+                yield SharedChange(labels[shift.at], name, clean(candidate), clean(instrument), clean(load), shift)

@@ -15,7 +15,7 @@ from rtqual.base import unlinked
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.base.words import clean
 from rtqual.parts.site.data import OUTCOMES, Links, changes, files
-from rtqual.parts.site.lab import Lab, Row, lab, short_hash
+from rtqual.parts.site.lab import Lab, LabRow, lab, short_hash
 from rtqual.stages.digests import campaigns_in
 
 PAGE = Path(__file__).parent / "page"
@@ -24,7 +24,7 @@ _MOST_LISTED = 100  # of a table for readers without scripts
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenSite:
     """What became of the site's files."""
 
     page: Path
@@ -46,7 +46,7 @@ def site(
     by_kernel: bool = False,
     reports: str = "",
     tell: Callable[[str], None] = lambda _: None,
-) -> Written:
+) -> WrittenSite:
     """Write a site over the campaigns. Raises BadInput for a folder without one, and for an `out` that is no site."""
     if reports and (reports.startswith("//") or not reports.startswith(("https://", "http://", "/", "./", "../"))):
         raise BadInput(f"--reports {reports}: give an address (https://...) or a path (../campaigns)")
@@ -70,7 +70,7 @@ def site(
         raise RunFailed(f"{out}: cannot be written ({error.strerror}): choose another folder with --out") from None
     largest = max(((name, len(content)) for name, content in contents.items()), key=lambda pair: pair[1])
     marks = sum(len(course.changes) for row in found.rows for course in row.courses.values())
-    return Written(
+    return WrittenSite(
         out / "index.html", found.campaigns, len(found.rows), len(found.versions), marks, len(contents), written,
         len(gone), octets, largest,
     )  # fmt: skip
@@ -120,9 +120,9 @@ def _same(out: Path, name: str, content: bytes) -> bool:
         return False
 
 
-def _latest(found: Lab) -> Iterator[tuple[Row, str, str, str]]:
+def _latest(found: Lab) -> Iterator[tuple[LabRow, str, str, str]]:
     """The newest verdict of each board's candidate, those that are not met first."""
-    newest: dict[tuple[str, str, str], Row] = {}
+    newest: dict[tuple[str, str, str], LabRow] = {}
     for row in found.rows:
         key = row.board, row.name, row.group.candidate
         if key not in newest or newest[key].seen[-1].began < row.seen[-1].began:

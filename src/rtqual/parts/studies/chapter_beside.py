@@ -18,10 +18,21 @@ from rtqual.parts.studies.beside import CYCLES, BesidePrinted, Published, matchi
 from rtqual.parts.studies.catalogue import study
 from rtqual.parts.studies.choice import misprints
 from rtqual.parts.studies.operations import study_text
-from rtqual.parts.studies.records import places
+from rtqual.parts.studies.study_records import places
 from rtqual.reports.chapter.measured_with import parameters
 from rtqual.reports.material import FOOTPRINT, Material, facts_of
-from rtqual.reports.page.document import Block, Cell, Column, Note, Notes, Paragraph, Table, bullets, numbers, texts
+from rtqual.reports.page.document import (
+    Block,
+    Column,
+    Note,
+    Notes,
+    Paragraph,
+    Table,
+    TableCell,
+    bullets,
+    numbers,
+    texts,
+)
 from rtqual.reports.page.text import TIMING_MARK, clean, load_text, number, prose, readable
 
 _MOST_TABLES = 8
@@ -68,7 +79,7 @@ def _misprints(material: Material) -> Iterator[Table]:
             [
                 [
                     *map(
-                        Cell,
+                        TableCell,
                         (
                             clean(name),
                             finding.place,
@@ -127,13 +138,17 @@ def _table(material: Material, some: Sequence[Summary], published: BesidePrinted
     rows = []
     for s in some:
         where = clean(f"{s.group.board}, {count(s.group.cpus, 'CPU')}") if several else ""
-        name = Cell(clean(s.group.candidate), where, notes.timed(TIMING_MARK[s.timing]))
+        name = TableCell(clean(s.group.candidate), where, notes.timed(TIMING_MARK[s.timing]))
         runs = count(s.runs, "run")
         counted = f"{number(s.samples)} in {runs}" if s.samples else runs
-        rows.append([name, Cell(counted), *(_own(s, published, column, unit, notes) for column, unit in units.items())])
+        rows.append(
+            [name, TableCell(counted), *(_own(s, published, column, unit, notes) for column, unit in units.items())]
+        )
     for label, printed in published.rows.items():
         counted = number(printed[CYCLES].value) if CYCLES in printed else "not stated"
-        rows.append([Cell(label), Cell(counted), *(_printed(printed.get(column), notes) for column in columns)])
+        rows.append(
+            [TableCell(label), TableCell(counted), *(_printed(printed.get(column), notes) for column in columns)]
+        )
     group = some[0].group
     here = parameters(material, group.instrument)
     parameters_of_both = f"Study: {published.table.command or 'its parameters are not stated'}. Here: {here}."
@@ -156,25 +171,25 @@ def _unit(printed: BesidePrinted, column: str) -> str:
     return printed.table.unit if unit == "ns" else unit
 
 
-def _own(s: Summary, printed: BesidePrinted, column: str, unit: str, notes: Notes) -> Cell:
+def _own(s: Summary, printed: BesidePrinted, column: str, unit: str, notes: Notes) -> TableCell:
     """A measured figure in the study's unit, its interval below; not where it does not compare with the study's."""
     figure = s.figures.get(column)
     if figure is None:
-        return Cell("-")
+        return TableCell("-")
     if why := _unlike(s, printed, column):
-        return Cell("-", marks=notes.mark(prose(f"Not set beside the study's: {why}.")))
+        return TableCell("-", marks=notes.mark(prose(f"Not set beside the study's: {why}.")))
     scale = DURATIONS_NS.get(unit, 1)
     ends = figure.interval and (figure.interval.low, figure.interval.high)
     detail = " to ".join(number(end / scale) for end in ends) if ends else ""
-    return Cell(("≥\u00a0" if figure.at_least else "") + number(figure.value / scale), detail)
+    return TableCell(("≥\u00a0" if figure.at_least else "") + number(figure.value / scale), detail)
 
 
-def _printed(figure: Published | None, notes: Notes) -> Cell:
+def _printed(figure: Published | None, notes: Notes) -> TableCell:
     """As printed; where the audit finds that it does not follow, what does stands below."""
     if figure is None or figure.finding is None:
-        return Cell(figure.text if figure else "-")
+        return TableCell(figure.text if figure else "-")
     remark = f"Does not follow from the study's other figures ({figure.finding.kind}); below it what does."
-    return Cell(figure.text, f"→ {figure.finding.recomputed_text.partition(' [')[0]}", notes.mark(remark))
+    return TableCell(figure.text, f"→ {figure.finding.recomputed_text.partition(' [')[0]}", notes.mark(remark))
 
 
 def _board(material: Material, board: str) -> str:

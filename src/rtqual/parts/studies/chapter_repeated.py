@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from rtqual.base.words import count
 from rtqual.engine.mission import PUBLISHED
 from rtqual.parts.studies.catalogue import studies
-from rtqual.parts.studies.compare import LargerOf, Pair, Repeated, agreement, compare
+from rtqual.parts.studies.repetition import LargerOf, Pair, Repeated, agreement, compare
 from rtqual.reports.material import Material, timing_mark, timing_notes
-from rtqual.reports.page.document import Block, Cell, Paragraph, Table, bullets, numbers, texts
+from rtqual.reports.page.document import Block, Paragraph, Table, TableCell, bullets, numbers, texts
 from rtqual.reports.page.text import clean, marked, number
 
 _READ = (
@@ -41,12 +41,12 @@ def _table(material: Material, repetition: Repeated, mark: str) -> Table:
     return material.numbering.table(caption, columns, map(_row, repetition.pairs), timing_notes(mark))
 
 
-def _row(pair: Pair) -> list[Cell]:
+def _row(pair: Pair) -> list[TableCell]:
     statistics = dict.fromkeys(what.rpartition(": ")[2] for what in pair.figures)
-    figures = Cell(number(len(pair.figures)), clean(", ".join(statistics)))
-    rank = Cell(f"{pair.rank[0]:.2f}", f"of {count(pair.rank[1], 'duration')}") if pair.rank else Cell("-")
-    ratio = Cell("-" if pair.ratio is None else number(pair.ratio))
-    return [Cell(clean(pair.measured)), Cell(clean(pair.printed)), figures, rank, ratio]
+    figures = TableCell(number(len(pair.figures)), clean(", ".join(statistics)))
+    rank = TableCell(f"{pair.rank[0]:.2f}", f"of {count(pair.rank[1], 'duration')}") if pair.rank else TableCell("-")
+    ratio = TableCell("-" if pair.ratio is None else number(pair.ratio))
+    return [TableCell(clean(pair.measured)), TableCell(clean(pair.printed)), figures, rank, ratio]
 
 
 def _orders(repetition: Repeated) -> Iterator[Block]:

@@ -19,7 +19,7 @@ from rtqual.engine.mission import PUBLISHED, Criterion, Mission
 from rtqual.parts.studies.audit import Contradiction
 from rtqual.parts.studies.beside import findings
 from rtqual.parts.studies.catalogue import Study, study, systems
-from rtqual.parts.studies.records import AS_PRINTED
+from rtqual.parts.studies.study_records import AS_PRINTED
 
 
 def stated_needs(mission: Mission) -> dict[str, Mapping[str, NeedCheck]]:

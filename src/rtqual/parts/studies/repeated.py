@@ -6,7 +6,7 @@ from pathlib import Path
 from rtqual.base.errors import BadInput
 from rtqual.engine.analysis.figure.summary import groups, measure
 from rtqual.engine.campaign import folder as kept
-from rtqual.parts.studies.compare import Repeated, compare
+from rtqual.parts.studies.repetition import Repeated, compare
 
 
 def repeated(key: str, folder: Path) -> Repeated:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from rtqual.base.units import format_value
 from rtqual.base.words import clean, count
 from rtqual.engine.analysis.figure.wording import figure
-from rtqual.parts.studies.compare import LargerOf, Pair, Repeated, agreement
+from rtqual.parts.studies.repetition import LargerOf, Pair, Repeated, agreement
 
 
 def comparison_text(found: Repeated) -> str:

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 from rtqual.engine.analysis.difference.model import Comparison
 from rtqual.engine.analysis.figure.model import Figure, Group, Interval, Summary
-from rtqual.parts.tailor.account import Account, with_trims
 from rtqual.parts.tailor.chapter_lint import linted
 from rtqual.parts.tailor.chapter_roots import LATENCY, STATISTICS, cells_of, root_systems
 from rtqual.parts.tailor.chapter_steps import step_by_step
+from rtqual.parts.tailor.tailor_account import Account, with_trims
 from rtqual.parts.tailor.trim.chapter import trimming
 from rtqual.reports.chapter.reached import goal_cell
 from rtqual.reports.material import FOOTPRINT, Material, figure_cell, notes_for, timing_mark
-from rtqual.reports.page.document import Block, Bullets, Cell, Notes, Paragraph, Table, numbers, texts
+from rtqual.reports.page.document import Block, Bullets, Notes, Paragraph, Table, TableCell, numbers, texts
 from rtqual.reports.page.text import clean, load_text, marked, number, place, prose, readable
 
 _TONES = {"gone": "met", "no longer exists": "met", "kept": "open", "not asked": "open"}
@@ -74,7 +74,7 @@ def _figures(material: Material, account: Account) -> Iterator[Block]:
         notes = notes_for([*a.figures.values(), *b.figures.values()])
         rows = [
             [
-                Cell(readable(name)),
+                TableCell(readable(name)),
                 *(figure_cell(s.figures.get(name), notes, of=s) for s in (b, a)),
                 *_ratio(b.figures.get(name), a.figures.get(name)),
                 goal_cell(goals.get(name), name, b, a, accept_virtual=accept_virtual),
@@ -82,7 +82,11 @@ def _figures(material: Material, account: Account) -> Iterator[Block]:
             for name in dict.fromkeys((*b.figures, *a.figures))
         ]
         rows += [
-            [Cell(readable(name)), *[Cell("-")] * 3, goal_cell(goal, name, None, None, accept_virtual=accept_virtual)]
+            [
+                TableCell(readable(name)),
+                *[TableCell("-")] * 3,
+                goal_cell(goal, name, None, None, accept_virtual=accept_virtual),
+            ]
             for name, goal in goals.items()
             if name not in a.figures and name not in b.figures
         ]
@@ -93,7 +97,7 @@ def _beside(
     material: Material,
     caption: str,
     both: tuple[Summary, Summary],
-    rows: list[list[Cell]],
+    rows: list[list[TableCell]],
     notes: Notes,
     last: str = "Goal",
 ) -> Table:
@@ -103,10 +107,10 @@ def _beside(
     return material.numbering.table(marked(clean(caption), mark), columns, rows, notes.listed())
 
 
-def _ratio(before: Figure | None, after: Figure | None) -> tuple[Cell, ...]:
+def _ratio(before: Figure | None, after: Figure | None) -> tuple[TableCell, ...]:
     if before is None or after is None or before.value <= 0:
-        return (Cell("-"),)
-    return (Cell(number(after.value / before.value)),)
+        return (TableCell("-"),)
+    return (TableCell(number(after.value / before.value)),)
 
 
 def _latencies(material: Material, account: Account) -> Iterator[Block]:
@@ -122,10 +126,10 @@ def _latencies(material: Material, account: Account) -> Iterator[Block]:
             outcome, _, why = (compared_with.statement if compared_with else "not compared").partition(": ")
             rows.append(
                 [
-                    Cell(readable(name)),
+                    TableCell(readable(name)),
                     *(figure_cell(s.figures.get(name), notes, of=s) for s in (b, a)),
                     figure_cell(ratio, notes, counted=False),
-                    Cell(prose(outcome), marks=notes.mark(prose(why))),
+                    TableCell(prose(outcome), marks=notes.mark(prose(why))),
                 ]
             )
         caption = f"Wake-up latency before and after, {load_text(a.group.load)}, {place(a.group)}"
@@ -155,9 +159,11 @@ def _removals(material: Material, account: Account) -> Table:
     states = ", ".join(f"{count} {state}" for state, count in counts.items() if count)
     rows = [
         [
-            Cell(_path(entry.menu)),
-            Cell(entry.state, tone=_TONES.get(entry.state, "")),
-            Cell(prose(entry.text), prose("; ".join(f"{symbol}: {chain}" for symbol, chain in entry.held.items()))),
+            TableCell(_path(entry.menu)),
+            TableCell(entry.state, tone=_TONES.get(entry.state, "")),
+            TableCell(
+                prose(entry.text), prose("; ".join(f"{symbol}: {chain}" for symbol, chain in entry.held.items()))
+            ),
         ]
         for entry in account.entries
     ]
@@ -175,12 +181,16 @@ def _changes(material: Material, account: Account) -> Iterator[Table]:
         return
     shown, rest = account.changes[:_MOST_MENUS], account.changes[_MOST_MENUS:]
     rows = [
-        [Cell(_path(menu_change.menu)), Cell(number(menu_change.removed)), Cell(number(menu_change.added))]
+        [
+            TableCell(_path(menu_change.menu)),
+            TableCell(number(menu_change.removed)),
+            TableCell(number(menu_change.added)),
+        ]
         for menu_change in shown
     ]
     if rest:
         sums = (sum(menu_change.removed for menu_change in rest), sum(menu_change.added for menu_change in rest))
-        rows.append([Cell(f"{len(rest)} further menus"), *(Cell(number(n)) for n in sums)])
+        rows.append([TableCell(f"{len(rest)} further menus"), *(TableCell(number(n)) for n in sums)])
     columns = [*texts("Menu"), *numbers("Symbols removed", "Symbols added")]
     caption = f"What changed from the {account.start} configuration to that of {account.candidate}, by menu"
     yield material.numbering.table(clean(caption), columns, rows)

@@ -5,10 +5,10 @@ from collections import Counter
 from collections.abc import Iterator
 
 from rtqual.base.words import count
-from rtqual.engine.kernel.lint.judge import Severity, State
-from rtqual.parts.tailor.account import Account
+from rtqual.engine.kernel.lint.lint_rules import Severity, State
+from rtqual.parts.tailor.tailor_account import Account
 from rtqual.reports.material import Material
-from rtqual.reports.page.document import Block, Cell, Column, Paragraph, texts
+from rtqual.reports.page.document import Block, Column, Paragraph, TableCell, texts
 from rtqual.reports.page.text import clean, prose
 
 _TONES = {Severity.ERROR: "failed", Severity.WARNING: "open"}
@@ -30,8 +30,8 @@ def linted(material: Material, account: Account) -> Iterator[Block]:
     if found:
         order = list(Severity)
         rows = [
-            [Cell(clean(judged.id)), Cell(judged.severity, tone=_TONES.get(Severity(judged.severity), "")),
-             Cell(prose(judged.title), prose(judged.seen))]
+            [TableCell(clean(judged.id)), TableCell(judged.severity, tone=_TONES.get(Severity(judged.severity), "")),
+             TableCell(prose(judged.title), prose(judged.seen))]
             for judged in sorted(found, key=lambda finding: order.index(Severity(finding.severity)))
         ]  # fmt: skip
         columns = [Column("Rule", False, name=True), *texts("Severity", "What it found")]

@@ -8,7 +8,7 @@ from rtqual.engine.analysis.figure.model import Figure, Summary
 from rtqual.engine.mission import Quantity
 from rtqual.reports.chapter.reached import goal_cell
 from rtqual.reports.material import FOOTPRINT, Material, figure_cell, notes_for, timing_mark
-from rtqual.reports.page.document import Block, Cell, Paragraph, Table, texts
+from rtqual.reports.page.document import Block, Paragraph, Table, TableCell, texts
 from rtqual.reports.page.text import clean, load_text, marked, number, place, readable
 
 LATENCY = "cyclictest"
@@ -72,7 +72,7 @@ def _table(
     for name in names:
         if not any(name in summary.figures for summary in summaries):
             continue
-        row = [Cell(readable(name))]
+        row = [TableCell(readable(name))]
         for summary in summaries:
             cell = figure_cell(summary.figures.get(name), notes, of=summary)
             row.append(
@@ -89,7 +89,7 @@ def _table(
     )
 
 
-def _with_part(cell: Cell, figure: Figure | None, first: Figure | None) -> Cell:
+def _with_part(cell: TableCell, figure: Figure | None, first: Figure | None) -> TableCell:
     if figure is None or first is None or first.value <= 0:
         return cell
     part = f"{number(100 * figure.value / first.value)}\u00a0%"

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from rtqual.engine.analysis.figure.model import Figure, Summary
-from rtqual.parts.tailor.account import Account, with_trims
+from rtqual.parts.tailor.tailor_account import Account, with_trims
 from rtqual.reports.material import FOOTPRINT, Material, figure_cell, notes_for, timing_mark
-from rtqual.reports.page.document import Block, Cell, numbers, texts
+from rtqual.reports.page.document import Block, TableCell, numbers, texts
 from rtqual.reports.page.text import clean, marked, number, place, prose, quantity, readable
 
 _FIGURES = ("image_size", "installed_size", "ram_used", "boot_to_user_space", "symbols")
@@ -35,14 +35,14 @@ def step_by_step(material: Material) -> Iterator[Block]:
     if not names:
         return
     notes = notes_for([of.get(name) for of in measured.values() for name in names])
-    rows: list[list[Cell]] = []
+    rows: list[list[TableCell]] = []
     before: Account | None = None
     for step in steps:
-        symbols = Cell(number(step.symbols_on), _signed(step.symbols_on - before.symbols_on, "") if before else "")
+        symbols = TableCell(number(step.symbols_on), _signed(step.symbols_on - before.symbols_on, "") if before else "")
         then: Mapping[str, Figure] = measured[before.candidate] if before else {}
         now = measured[step.candidate]
         cells = [_beside(figure_cell(now.get(name), notes), then.get(name), now.get(name)) for name in names]
-        rows.append([Cell(prose(step.candidate)), symbols, *cells])
+        rows.append([TableCell(prose(step.candidate)), symbols, *cells])
         before = step
     summaries = [summary for step in steps for summary in _summaries(material, step.candidate)]
     mark = notes.timed(timing_mark(summaries))
@@ -72,7 +72,7 @@ def _measured(material: Material, candidate: str) -> Mapping[str, Figure]:
     return figures
 
 
-def _beside(cell: Cell, before: Figure | None, now: Figure | None) -> Cell:
+def _beside(cell: TableCell, before: Figure | None, now: Figure | None) -> TableCell:
     if before is None or now is None:
         return cell
     change = _signed(now.value - before.value, now.unit)

@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from rtqual.base.errors import BadInput
 from rtqual.engine.mission import Mission
 from rtqual.face.commands.app import LITERAL, print_json, tell
-from rtqual.face.commands.running import RUN, Run
+from rtqual.face.commands.running import RUN, RunOptions
 from rtqual.face.terminal.plain import plain
 
 
@@ -22,7 +22,7 @@ def tailor(
     stepwise: Annotated[bool, Parameter(negative="")] = False,
     trim: Annotated[bool, Parameter(negative="")] = False,
     until: Literal["configuration", "package"] | None = None,
-    run: Run = RUN,
+    run: RunOptions = RUN,
 ) -> int:
     """Cut a kernel down to a mission, build it, and measure it beside the kernel it replaces (docs/tailor.md).
 
@@ -55,7 +55,7 @@ def tailor(
     return run.of(partial(stage.tailor, trimming=trim), loaded, scale)
 
 
-def _until(mission: Mission, scale: str, until: str, run: Run) -> int:
+def _until(mission: Mission, scale: str, until: str, run: RunOptions) -> int:
     from rtqual.parts.tailor import stage  # noqa: PLC0415
     from rtqual.parts.tailor import until as stops  # noqa: PLC0415
 

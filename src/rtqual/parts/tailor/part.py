@@ -20,9 +20,9 @@ PART = Part(
         ),
     ),
     sections=(Section(10, "rtqual.parts.tailor.chapter:tailoring", "Tailored kernels"),),
-    kernels=(Keyed(10, "rtqual.parts.tailor.candidate:of_mission", "tailor"),),
-    annexes=(Row(10, "rtqual.parts.tailor.account:ACCOUNTS"), Row(20, "rtqual.parts.tailor.trim.trimmed:TRIMS")),
+    kernels=(Keyed(10, "rtqual.parts.tailor.tailored:of_mission", "tailor"),),
+    annexes=(Row(10, "rtqual.parts.tailor.tailor_account:ACCOUNTS"), Row(20, "rtqual.parts.tailor.trim.trimmed:TRIMS")),
     contradictions=(Keyed(10, "rtqual.parts.tailor.wishes:contradiction", "tailor"),),
-    packages=(Keyed(10, "rtqual.parts.tailor.candidate:package_of", "tailor"),),
+    packages=(Keyed(10, "rtqual.parts.tailor.tailored:package_of", "tailor"),),
     steps=(Keyed(10, "rtqual.parts.tailor.steps:SettingSteps", "settings"),),
 )

@@ -14,7 +14,7 @@ from rtqual.engine.mission import Candidate, Mission, Plan, Scale, Tailor, Tailo
 from rtqual.parts.tailor.configure.rules import removals
 from rtqual.parts.tailor.trim.stage import trim
 from rtqual.parts.tailor.trim.trimmed import TRIMS, Trims
-from rtqual.stages.select import Selection, conclude, run
+from rtqual.stages.selection import Selection, conclude, run
 
 SCALE, STEPWISE = "tailor", "stepwise"
 _TAILORED = "tailored"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rtqual.base.architecture import Architecture
 from rtqual.engine.mission import Tailor
-from rtqual.parts.tailor import candidate
+from rtqual.parts.tailor import tailored
 from rtqual.parts.tailor.configure.between import Between, Setting
 from rtqual.parts.tailor.configure.rules import removals
 
@@ -21,7 +21,7 @@ class SettingSteps:
         self._architecture, self._tell = architecture, tell
         keep = tuple(removal.id for removal in removals())
         self._tailor = Tailor(source=source, architecture=architecture.name, needs=(), keep=keep)
-        self._tree = candidate.source_of(self._tailor, architecture)
+        self._tree = tailored.source_of(self._tailor, architecture)
         tell("the settings in which the two configurations differ")
         self._between = Between(self._tree, *configs, work)
         self.settings: tuple[Setting, ...] = tuple(self._between.settings)
@@ -34,6 +34,6 @@ class SettingSteps:
         """Build the kernel of a configuration. Raises RunFailed where it does not build."""
         tailor = self._tailor.model_copy(update={"start": str(config)})
         # Steps differ by little: each is built from the object files of the one before.
-        objects = candidate.kept_objects(self._tree, "-bisect")
-        candidate.tailor(name, tailor, (), self._architecture, tell=self._tell, objects=objects)
+        objects = tailored.kept_objects(self._tree, "-bisect")
+        tailored.tailor(name, tailor, (), self._architecture, tell=self._tell, objects=objects)
         return tailor

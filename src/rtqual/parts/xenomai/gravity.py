@@ -8,7 +8,7 @@ import re
 from enum import StrEnum
 
 from rtqual.base.errors import RunFailed
-from rtqual.protocols.board import Command, Outcome
+from rtqual.protocols.board import Command, JobOutcome
 from rtqual.protocols.record.schema import Scalar
 
 FILE = "gravity.txt"
@@ -36,7 +36,7 @@ def series_name(gravity: Gravity) -> str:
     return "latency" if gravity is Gravity.RAW else "latency less gravity"
 
 
-def found(gravity: Gravity, program: str, outcome: Outcome) -> dict[str, Scalar]:
+def found(gravity: Gravity, program: str, outcome: JobOutcome) -> dict[str, Scalar]:
     """What the core had, as scalars. Raises RunFailed where that is not known, or not what was asked for."""
     text = outcome.files.get(FILE, "")
     seen = next((match for form in _FORMS if (match := form.search(text))), None)

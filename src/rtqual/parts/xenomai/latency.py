@@ -14,11 +14,11 @@ from pydantic import Field
 from rtqual.base.errors import RunFailed
 from rtqual.base.units import DurationNs
 from rtqual.parts.xenomai.gravity import COBALT, FILE, Gravity, found, series_name, settle
-from rtqual.protocols.board import Command, Job, Outcome
+from rtqual.protocols.board import Command, Job, JobOutcome
 from rtqual.protocols.instrument import Instrument, Parameters
 from rtqual.protocols.instrument.output import clock_problems, fifo_problems, last_line, require_success
 from rtqual.protocols.instrument.planning import STARTUP_S
-from rtqual.protocols.record.schema import Kind, Measurement, Scalar, Series
+from rtqual.protocols.record.schema import Measurement, Scalar, Series, SeriesKind
 
 _BINS = 100_000  # of 1 ns; the last one holds all that is later
 _WARM_UP_S = 1
@@ -60,7 +60,7 @@ class Latency(Instrument):
         setup = (settle(parameters.gravity, COBALT),)
         return Job(Command(argv, fifo=1), setup=setup, collect=(FILE,), version=("latency", "--version"))
 
-    def read(self, parameters: DualParameters, outcome: Outcome, *, cpus: int) -> Measurement:
+    def read(self, parameters: DualParameters, outcome: JobOutcome, *, cpus: int) -> Measurement:
         require_success("latency", outcome)
         total = _TOTAL.search(outcome.stdout)
         if total is None:
@@ -73,7 +73,7 @@ class Latency(Instrument):
         if self.mode == 0:
             problems += fifo_problems(outcome, parameters.priority, 1)
         reported = {"min": float(low), "avg": float(mean), "max": float(high), "n": float(sum(bins.values()))}
-        series = Series.counted({}, Kind.SUMMARY, name=series_name(parameters.gravity), cpu=0, reported=reported)
+        series = Series.counted({}, SeriesKind.SUMMARY, name=series_name(parameters.gravity), cpu=0, reported=reported)
         if low >= 0:
             overflow = bins.pop(_BINS - 1, 0)
             series = Series.counted(

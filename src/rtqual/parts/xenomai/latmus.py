@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from rtqual.base.errors import RunFailed
 from rtqual.parts.xenomai.gravity import EVL, FILE, found, series_name, settle
 from rtqual.parts.xenomai.latency import DualParameters
-from rtqual.protocols.board import Command, Job, Outcome
+from rtqual.protocols.board import Command, Job, JobOutcome
 from rtqual.protocols.instrument import Instrument
 from rtqual.protocols.instrument.output import clock_problems, fifo_problems, require_success
-from rtqual.protocols.record.schema import Kind, Measurement, Scalar, Series
+from rtqual.protocols.record.schema import Measurement, Scalar, Series, SeriesKind
 
 _PLOT = "latmus.txt"
 _BINS = 1_000  # of 1 us: the most that it takes
@@ -36,7 +36,7 @@ class Latmus(Instrument):
         )
         return Job(Command(argv, fifo=1), setup=(settle(parameters.gravity, EVL),), collect=(FILE, _PLOT))
 
-    def read(self, parameters: DualParameters, outcome: Outcome, *, cpus: int) -> Measurement:
+    def read(self, parameters: DualParameters, outcome: JobOutcome, *, cpus: int) -> Measurement:
         require_success("latmus", outcome)
         text = outcome.files.get(_PLOT, "")
         reported = {name: float(round(_said(text, label) * 1_000)) for name, label in _FIGURES.items()}
@@ -47,9 +47,9 @@ class Latmus(Instrument):
             problems += fifo_problems(outcome, parameters.priority, 1)
         name = series_name(parameters.gravity)
         if reported["min"] < 0 or reported["max"] >= _BINS * _BIN_NS:  # its bins know no sign and no end
-            series = Series.counted({}, Kind.SUMMARY, name=name, cpu=0, reported=reported | {"n": float(samples)})
+            series = Series.counted({}, SeriesKind.SUMMARY, name=name, cpu=0, reported=reported | {"n": float(samples)})
         else:
-            series = Series.counted(bins, Kind.BINNED, name=name, cpu=0, reported=reported)
+            series = Series.counted(bins, SeriesKind.BINNED, name=name, cpu=0, reported=reported)
             if series.total < samples:
                 raise RunFailed(f"latmus counted {samples} samples and has {series.total} in its histogram")
         if (taken := max(samples, sum(bins.values()))) < 0.9 * parameters.samples:

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from rtqual.engine.instruments.probe.families import FAMILIES, KERNEL_PROBES, Probe, ProbeParameters
 from rtqual.parts.xenomai.gravity import COBALT, EVL, FILE, Gravity, found, settle
-from rtqual.protocols.board import Job, Outcome
+from rtqual.protocols.board import Job, JobOutcome
 from rtqual.protocols.instrument import Parameters
 from rtqual.protocols.record.schema import Measurement
 
@@ -30,7 +30,7 @@ class CoreProbe(Probe):
         setup = (settle(parameters.gravity, self.place),)
         return replace(job, setup=setup, collect=(*job.collect, FILE), version=(self.program, "--version"))
 
-    def read(self, parameters: Any, outcome: Outcome, *, cpus: int) -> Measurement:
+    def read(self, parameters: Any, outcome: JobOutcome, *, cpus: int) -> Measurement:
         measured = super().read(parameters, outcome, cpus=cpus)
         return replace(measured, scalars={**measured.scalars, **found(parameters.gravity, self.program, outcome)})
 

@@ -12,7 +12,7 @@ from typing import Any
 from rtqual.engine.dictionary.definition import Definition
 from rtqual.engine.procedure.described import Bounds
 from rtqual.engine.procedure.model import Damage, Expect, Procedure, Step
-from rtqual.parts.yamcs.xtce import SPACE, sent_by_yamcs
+from rtqual.parts.yamcs.mission_database import SPACE, sent_by_yamcs
 
 _REFUSALS = ("1.2", "1.4", "1.8")
 _MS = 10**6

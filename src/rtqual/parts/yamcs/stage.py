@@ -10,8 +10,8 @@ from rtqual.base.errors import BadInput
 from rtqual.base.words import whole
 from rtqual.engine.dictionary.definition import load as load_definition
 from rtqual.engine.mission import Mission
-from rtqual.engine.procedure.load import procedures_of
 from rtqual.engine.procedure.model import Procedure
+from rtqual.engine.procedure.procedure_files import procedures_of
 from rtqual.parts.yamcs.stacks import stacks
 from rtqual.parts.yamcs.yamcs import MAIN, MARK, VERSION, GroundPlace, configuration
 
@@ -21,7 +21,7 @@ _FOLDERS = ("displays", "stacks", "files")  # Yamcs's buckets
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenGround:
     folder: Path
     files: tuple[str, ...]
     commands: tuple[str, ...]  # that start Yamcs
@@ -30,7 +30,7 @@ class Written:
     yamcs: str = VERSION
 
 
-def ground(mission: Mission, folder: Path, place: GroundPlace) -> Written:
+def ground(mission: Mission, folder: Path, place: GroundPlace) -> WrittenGround:
     """Raises BadInput where the folder holds something else, or a procedure is wrong."""
     if folder.exists() and (not folder.is_dir() or (any(folder.iterdir()) and not _is_ours(folder))):
         raise BadInput(f"{folder}: holds something else than a ground's configuration; give --out another folder")
@@ -51,7 +51,7 @@ def ground(mission: Mission, folder: Path, place: GroundPlace) -> Written:
         "mvn -q -B dependency:copy-dependencies -DoutputDirectory=lib",
         f"java -Xmx256m -cp 'lib/*' {MAIN} --etc-dir etc --data-dir data",
     )
-    return Written(folder, tuple(files), commands, f"http://127.0.0.1:{place.web_port}", len(made))
+    return WrittenGround(folder, tuple(files), commands, f"http://127.0.0.1:{place.web_port}", len(made))
 
 
 def _is_ours(folder: Path) -> bool:

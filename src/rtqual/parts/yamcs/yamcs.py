@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 
 from rtqual.engine.dictionary.definition import TELECOMMAND, Definition
-from rtqual.parts.yamcs.xtce import SPACE, database
+from rtqual.parts.yamcs.mission_database import SPACE, database
 
 VERSION = "5.13.2"
 MAIN = "org.yamcs.YamcsServer"

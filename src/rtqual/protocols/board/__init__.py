@@ -64,7 +64,7 @@ LEFT = "left_on_board_s"  # a fact: for how long the result lay there before it 
 
 
 @dataclass(frozen=True)
-class Outcome:
+class JobOutcome:
     """What came back from a job."""
 
     exit_code: int
@@ -129,7 +129,7 @@ class Board(Protocol):
         """Hashes and versions that decide a run's result, known before it runs."""
         ...
 
-    def run(self, job: Job, *, seed: int, timeout_s: float) -> Outcome:
+    def run(self, job: Job, *, seed: int, timeout_s: float) -> JobOutcome:
         """Run one job. Raises RunFailed, with the board's last lines, when the board did not answer."""
         ...
 

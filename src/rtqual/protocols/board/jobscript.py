@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rtqual.base.errors import RunFailed, SystemDied
-from rtqual.protocols.board import Command, Job, Left, Outcome, rest
+from rtqual.protocols.board import Command, Job, JobOutcome, Left, rest
 from rtqual.protocols.record.schema import LATER_S, RESET
 
 _FOLDERS = {
@@ -142,10 +142,10 @@ def _brief(command: Command) -> str:
 
 def outcome(
     files: Mapping[str, str], facts: Mapping[str, str], *, console: str, wall_s: float, command: Sequence[str]
-) -> Outcome:
+) -> JobOutcome:
     """What the agent left of a job, as an outcome."""
     status = _status(files)
-    return Outcome(
+    return JobOutcome(
         exit_code=status.get("exit", -1),
         stdout=files.get("measure.out", ""),
         stderr=files.get("measure.err", ""),
@@ -161,7 +161,7 @@ def outcome(
     )
 
 
-def again(left: Left) -> Outcome:
+def again(left: Left) -> JobOutcome:
     files = unpack(left.content, left.where)
     return outcome(files, {**facts(files), **left.facts}, console="", wall_s=0.0, command=left.command)
 

@@ -13,12 +13,12 @@ from pathlib import Path
 
 from rtqual.base.architecture import Architecture
 from rtqual.protocols import part
-from rtqual.protocols.board import Board, Held, Left, Machine, Outcome, Rebuilt, Recorded, jobscript
+from rtqual.protocols.board import Board, Held, JobOutcome, Left, Machine, Rebuilt, Recorded, jobscript
 from rtqual.protocols.board.system import Kernel, Rtos
 
 
 @dataclass(frozen=True)
-class Kind:
+class CandidateKind:
     """What a candidate is, said by a key of its table in the mission file."""
 
     key: str
@@ -39,7 +39,7 @@ class Clock(StrEnum):
 
 
 @dataclass(frozen=True)
-class Program:
+class BoardProgram:
     """A program that rtqual runs, as `rtqual doctor` looks for it."""
 
     name: str
@@ -73,11 +73,11 @@ class Start:
 
 
 @dataclass(frozen=True)
-class Row:
+class BoardRow:
     """A board as others see it."""
 
     name: str  # in records and reports
-    runs: tuple[Kind, ...]
+    runs: tuple[CandidateKind, ...]
     open: Callable[[Start], Board]
     wall_s: Callable[[float, float, int], float]  # of a run: from its seconds there, how many it works, its CPUs
     starts: Starts = Starts.NOTHING
@@ -93,10 +93,10 @@ class Row:
     cpus: Callable[[], int] | None = None  # how many it has, where no plan may say so, and why:
     why_cpus: str = ""
     why_not: Callable[[str], str] = lambda _: ""  # why it cannot run what the candidate's key says; empty where it can
-    programs: tuple[Program, ...] = ()  # that it starts here
+    programs: tuple[BoardProgram, ...] = ()  # that it starts here
     rebuilt: Callable[[Recorded], Rebuilt] | None = None  # a recorded run, to be made again; why it cannot be:
     why_not_again: str = "a run on the {board} board cannot give the same samples twice"
-    outcome: Callable[[Left], Outcome] = jobscript.again  # of it
+    outcome: Callable[[Left], JobOutcome] = jobscript.again  # of it
 
     @property
     def repeats(self) -> bool:
@@ -104,19 +104,21 @@ class Row:
         return self.clock is Clock.INSTRUCTIONS
 
 
-PACKAGE = Kind("package", 'package = "linux-image-..."', "Debian package {}")
-TAILOR = Kind(
+PACKAGE = CandidateKind("package", 'package = "linux-image-..."', "Debian package {}")
+TAILOR = CandidateKind(
     "tailor", "a table [candidate.tailor]", "tailored from {}", "[candidate.tailor], whose kernel rtqual builds"
 )
-BUILT = Kind("built", "a table [candidate.built]", "built in {}", "[candidate.built], whose kernel was built elsewhere")
+BUILT = CandidateKind(
+    "built", "a table [candidate.built]", "built in {}", "[candidate.built], whose kernel was built elsewhere"
+)
 
 
-def all_boards() -> tuple[Row, ...]:
+def all_boards() -> tuple[BoardRow, ...]:
     """Return the rows that parts bring; two may share a name, where they start different things."""
     return part.brought("boards")
 
 
-def this_machine() -> Row:
+def this_machine() -> BoardRow:
     """Return the board that is this machine as it runs."""
     return next(row for row in all_boards() if row.here)
 
@@ -126,23 +128,23 @@ def leading() -> tuple[str, ...]:
     return tuple(dict.fromkeys(row.name for row in all_boards() if row.leads))
 
 
-def kinds() -> tuple[Kind, ...]:
+def kinds() -> tuple[CandidateKind, ...]:
     """What candidates there can be, each kind once."""
     return tuple(dict.fromkeys(kind for row in all_boards() for kind in row.runs))
 
 
-def row_for(kind: Kind, architecture: Architecture | None) -> Row:
+def row_for(kind: CandidateKind, architecture: Architecture | None) -> BoardRow:
     """The board of a candidate of a kind."""
     return next(row for row in all_boards() if kind in row.runs and row.architecture in (architecture, None))
 
 
-def row_of(board: str, artefacts: Mapping[str, str] | None = None) -> Row | None:
+def row_of(board: str, artefacts: Mapping[str, str] | None = None) -> BoardRow | None:
     """The board that records name; None of one that rtqual does not run itself. `artefacts`: where two share a name."""
     named = [row for row in all_boards() if row.name == board]
     return next((row for row in named if row.starts in (artefacts or {})), named[0] if named else None)
 
 
-def modelled(row: Row, models: Iterable[str]) -> tuple[Row, ...]:
+def modelled(row: BoardRow, models: Iterable[str]) -> tuple[BoardRow, ...]:
     """Return a board with the memory of models, each a board of its own; none where it has no such."""
     wanted = {name_with(row.name, model) for model in models}
     return tuple(other for other in all_boards() if other.name in wanted and row.linux)

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from rtqual.base.architecture import Architecture
-from rtqual.protocols.board import Job, Outcome
+from rtqual.protocols.board import Job, JobOutcome
 from rtqual.protocols.load.own import OwnLoad
 from rtqual.protocols.record.schema import Measurement
 
@@ -48,7 +48,7 @@ class Instrument(ABC):
     def job(self, parameters: Any, *, cpus: int, seed: int) -> Job: ...
 
     @abstractmethod
-    def read(self, parameters: Any, outcome: Outcome, *, cpus: int) -> Measurement:
+    def read(self, parameters: Any, outcome: JobOutcome, *, cpus: int) -> Measurement:
         """Raises RunFailed when the output is not what the program prints."""
 
     def settled(self, parameters: Any, folder: Path) -> Any:

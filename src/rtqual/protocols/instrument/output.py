@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from rtqual.base.errors import RunFailed
-from rtqual.protocols.board import Outcome
+from rtqual.protocols.board import JobOutcome
 
 _JIFFY_NS = 1_000_000  # the shortest tick Linux can be built with (HZ=1000)
 
@@ -17,7 +17,7 @@ def last_line(*texts: str) -> str:
     return next((line for line in lines if line), "(nothing)")[:200]
 
 
-def require_success(program: str, outcome: Outcome) -> None:
+def require_success(program: str, outcome: JobOutcome) -> None:
     """Raises RunFailed with the program's last words unless it ended with 0."""
     if outcome.exit_code != 0:
         said = last_line(outcome.stderr, outcome.stdout, outcome.console)
@@ -36,7 +36,7 @@ def number(program: str, text: str, pattern: str, what: str) -> Decimal:
     return Decimal(found[0])
 
 
-def fifo_problems(outcome: Outcome, priority: int, threads: int) -> list[str]:
+def fifo_problems(outcome: JobOutcome, priority: int, threads: int) -> list[str]:
     """Reasons to refuse when fewer than `threads` ran under SCHED_FIFO at exactly `priority`."""
     right = [t for t in outcome.threads if t.get("policy") == "fifo" and t.get("priority") == priority]
     if len(right) >= threads:
@@ -53,13 +53,13 @@ def refused(problems: Sequence[str]) -> str:
     return POLLS if any(problem.startswith(f"{POLLS}: ") for problem in problems) else "refused"
 
 
-def clock_problems(outcome: Outcome) -> list[str]:
+def clock_problems(outcome: JobOutcome) -> list[str]:
     """Reasons to refuse when timers fire on ticks only, that could not be read, or a CPU without work polls."""
     polls = f"{POLLS}: with idle=poll a CPU without work never sleeps, so nothing wakes it"
     return [*_steps(outcome), *([polls] if "idle=poll" in outcome.facts.get("cmdline", "").split() else [])]
 
 
-def _steps(outcome: Outcome) -> list[str]:
+def _steps(outcome: JobOutcome) -> list[str]:
     resolution_ns = outcome.facts.get("clock_resolution_ns", "")
     if not (resolution_ns.isascii() and resolution_ns.isdigit()):
         return ["the clock's resolution is not known"]

@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field, Strict, model_validator
 
 from rtqual.protocols.board import Command
 from rtqual.protocols.load import Load, Shape
-from rtqual.protocols.load.registry import all_loads
+from rtqual.protocols.load.all_loads import all_loads
 
 _MOST = 64  # words of a command
 _ON_MEMORY = {"--stream", "--vm", "--memcpy", "--memrate"}  # stress-ng's that go through more than caches hold

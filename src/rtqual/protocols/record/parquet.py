@@ -27,9 +27,9 @@ from rtqual.protocols.record.schema import (
     MOST_VALUE,
     InMemory,
     Int64Array,
-    Kind,
     Series,
     SeriesInfo,
+    SeriesKind,
 )
 
 SAMPLES, RAW = "samples.parquet", "raw.parquet"
@@ -253,7 +253,7 @@ def _too_many(path: Path, most: int, what: str) -> BadInput:
 def read_samples(folder: Path, infos: Sequence[SeriesInfo], *, with_raw: bool) -> Iterator[Series]:
     """The series of a record; `with_raw`: it has its raw samples in a file of their own."""
     path = folder / SAMPLES
-    apart = [] if with_raw else [i for i, info in enumerate(infos) if info.kind is Kind.RAW]
+    apart = [] if with_raw else [i for i, info in enumerate(infos) if info.kind is SeriesKind.RAW]
     held: list[list[tuple[Int64Array, Int64Array]]] = [[] for _ in infos]
     for number, values, counts in _histograms(path, apart):
         if len(number) and not 0 <= number[0] <= number[-1] < len(infos):
@@ -266,7 +266,7 @@ def read_samples(folder: Path, infos: Sequence[SeriesInfo], *, with_raw: bool) -
         if i in apart:
             yield Series.of_order(InParquet((path,), series=i), info)
         else:
-            order = InParquet((folder / RAW,), series=i) if info.kind is Kind.RAW else None
+            order = InParquet((folder / RAW,), series=i) if info.kind is SeriesKind.RAW else None
             yield Series(info, *_whole(path, pieces), order)
 
 

@@ -24,7 +24,7 @@ SEALED = 2  # from this version on, manifests have the hash of all that they say
 CHUNK = 1 << 20  # samples in memory at a time: 8 MiB
 
 
-class Kind(StrEnum):
+class SeriesKind(StrEnum):
     """How much a series knows of its samples."""
 
     RAW = "raw"  # every sample, in the order it was taken
@@ -82,7 +82,7 @@ class SeriesInfo(_Model):
 
     name: str
     unit: str = "ns"
-    kind: Kind
+    kind: SeriesKind
     cpu: int | None = None
     # Samples at or above overflow_from, counted but without a value.
     overflow: Annotated[int, Field(ge=0, le=MOST_SAMPLES)] = 0
@@ -138,7 +138,7 @@ class Series:
         """A series from its samples in the order they were taken."""
         import numpy as np  # noqa: PLC0415
 
-        return cls.of_order(InMemory(np.asarray(samples, np.int64)), SeriesInfo(kind=Kind.RAW, **info))
+        return cls.of_order(InMemory(np.asarray(samples, np.int64)), SeriesInfo(kind=SeriesKind.RAW, **info))
 
     @classmethod
     def of_order(cls, order: Order, info: SeriesInfo) -> Self:
@@ -147,7 +147,7 @@ class Series:
         return cls(info, values, counts, order)
 
     @classmethod
-    def counted(cls, counts: dict[int, int], kind: Kind = Kind.HISTOGRAM, **info: Any) -> Self:
+    def counted(cls, counts: dict[int, int], kind: SeriesKind = SeriesKind.HISTOGRAM, **info: Any) -> Self:
         import numpy as np  # noqa: PLC0415
 
         ordered = sorted(counts.items())

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from rtqual.engine.analysis.figure.model import Summary
-from rtqual.engine.analysis.figure.operations import share
+from rtqual.engine.analysis.figure.operation_shares import share
 from rtqual.protocols.instrument.output import refused
 from rtqual.reports.material import Material, Place, figure_cell, notes_for
-from rtqual.reports.page.document import Cell, Column, Note, Notes, Table
+from rtqual.reports.page.document import Column, Note, Notes, Table, TableCell
 from rtqual.reports.page.text import (
     TIMING_MARK,
     clean,
@@ -38,13 +38,13 @@ def battery(material: Material, where: Place, load: str) -> Table:
     notes = notes_for(s.figures.get(figure_name(s, name, "p50")) for s in summaries for name in names)
     rows = heading_rows(summaries, notes)
     for name in names:
-        rows.append([Cell(readable(name)), *(cell_of(s, name, notes) for s in summaries)])
+        rows.append([TableCell(readable(name)), *(cell_of(s, name, notes) for s in summaries)])
         rows += share_rows(summaries, name, notes)
     printed = dict.fromkeys(name for s in summaries for name in s.figures)
     scalars = [name for name in printed if not any(name in _statistics(s) for s in summaries)]
     for name in scalars:
         found = [s.figures.get(name) for s in summaries]
-        rows.append([Cell(readable(name)), *(Cell("-" if f is None else figure_value(f)) for f in found)])
+        rows.append([TableCell(readable(name)), *(TableCell("-" if f is None else figure_value(f)) for f in found)])
     caption = f"{where.instrument} {load_text(load)}, {place(summaries[0].group)}: median, and least to largest"
     columns = [Column("Operation", False), *material.columns([s.group.candidate for s in summaries])]
     listed: tuple[Note, ...] = notes.listed()
@@ -53,50 +53,50 @@ def battery(material: Material, where: Place, load: str) -> Table:
 
 def heading_rows(
     summaries: Sequence[Summary], notes: Notes, samples: str = "samples n of each", none: str = "0"
-) -> list[list[Cell]]:
+) -> list[list[TableCell]]:
     """What the columns of a table rest on."""
     rows = [
-        [Cell(samples), *(Cell(number(s.samples) if s.samples else none) for s in summaries)],
-        [Cell("runs"), *(Cell(str(s.runs)) for s in summaries)],
-        [Cell("timing"), *(Cell(str(s.timing), marks=notes.timed(TIMING_MARK[s.timing])) for s in summaries)],
+        [TableCell(samples), *(TableCell(number(s.samples) if s.samples else none) for s in summaries)],
+        [TableCell("runs"), *(TableCell(str(s.runs)) for s in summaries)],
+        [TableCell("timing"), *(TableCell(str(s.timing), marks=notes.timed(TIMING_MARK[s.timing])) for s in summaries)],
     ]
     if any(s.problems for s in summaries):
         words = (refused(s.problems) if s.problems else "-" for s in summaries)
-        rows.append([Cell("no verdict rests on it"), *map(Cell, words)])
+        rows.append([TableCell("no verdict rests on it"), *map(TableCell, words)])
     return rows
 
 
-def cell_of(summary: Summary, name: str, notes: Notes, statistic: str = "p50", *, span: bool = True) -> Cell:
+def cell_of(summary: Summary, name: str, notes: Notes, statistic: str = "p50", *, span: bool = True) -> TableCell:
     """One operation of one system: a statistic, its interval or why there is none, with a span least to largest."""
     why_absent = next((why for absent, why in summary.absent.items() if _belongs(name, absent)), "")
     if why_absent:
-        return Cell("not offered", marks=notes.mark(clean(f"{why_absent}.")))
+        return TableCell("not offered", marks=notes.mark(clean(f"{why_absent}.")))
     found, *ends = (summary.figures.get(figure_name(summary, name, end)) for end in (statistic, *_ENDS))
     if found is None:
-        return Cell("-")
+        return TableCell("-")
     details = [
         figure_interval(found),
         " to ".join(figure_value(end) for end in ends if end is not None) if span else "",
     ]
     marks = notes.mark("" if found.interval else found.why_no_interval)
-    return Cell(figure_value(found), "; ".join(filter(None, details)), marks)
+    return TableCell(figure_value(found), "; ".join(filter(None, details)), marks)
 
 
 def figure_name(summary: Summary, series: str, statistic: str) -> str:
     return statistic if summary.series[:1] == (series,) else f"{series} {statistic}"
 
 
-def share_rows(summaries: Sequence[Summary], name: str, notes: Notes) -> Iterator[list[Cell]]:
+def share_rows(summaries: Sequence[Summary], name: str, notes: Notes) -> Iterator[list[TableCell]]:
     """Below a context switch what part of its operation it is; nothing below others."""
     if name.endswith(_SWITCH):
-        yield [Cell(f"{readable(name)}, its share"), *(_share(s, name, notes) for s in summaries)]
+        yield [TableCell(f"{readable(name)}, its share"), *(_share(s, name, notes) for s in summaries)]
 
 
 def _belongs(name: str, benchmark: str) -> bool:
     return name == benchmark or name.startswith(f"{benchmark}: ")
 
 
-def _share(summary: Summary, name: str, notes: Notes) -> Cell:
+def _share(summary: Summary, name: str, notes: Notes) -> TableCell:
     """How much of an operation's time its context switch is, by the medians; and of its shortest and longest."""
     of = name.removesuffix(_SWITCH) + _TIME
     part, whole = (summary.figures.get(figure_name(summary, text, "p50")) for text in (name, of))

@@ -10,7 +10,7 @@ from rtqual.engine.candidates.mark import Has
 from rtqual.engine.candidates.offers import LINUX, Offers, of_image
 from rtqual.engine.instruments.probe.families import Probe
 from rtqual.engine.mission import PUBLISHED
-from rtqual.protocols.instrument.registry import all_instruments
+from rtqual.protocols.instrument.all_instruments import all_instruments
 from rtqual.reports.draw.plots_choice import FULL, HALF, NONE, UNTOLD, Choice
 from rtqual.reports.draw.plots_choice import choice as drawn
 from rtqual.reports.draw.plots_spaces import USER

@@ -8,7 +8,7 @@ from rtqual.engine.analysis.difference.model import Comparison
 from rtqual.engine.analysis.figure.statistics import is_size
 from rtqual.reports.chapter.shifts import shifts
 from rtqual.reports.material import Material, Place, figure_cell, notes_for, timing_mark
-from rtqual.reports.page.document import Block, Cell, Column, Paragraph, Table, bullets, numbers, raised
+from rtqual.reports.page.document import Block, Column, Paragraph, Table, TableCell, bullets, numbers, raised
 from rtqual.reports.page.text import clean, load_text, marked, number, place, prose, readable
 
 
@@ -59,14 +59,14 @@ def _table(material: Material, where: Place, found: list[Comparison]) -> Table:
     for c in found:
         outcome, _, why = c.statement.partition(": ")
         figures = [figure_cell(figure, notes, counted=False) for figure in (c.ratio, c.difference)]
-        heading, *figures = raised([Cell(readable(c.statistic)), *figures])
+        heading, *figures = raised([TableCell(readable(c.statistic)), *figures])
         rows.append(
             [
                 heading,
-                *(Cell(clean(read(c))) for read in kept.values()),
+                *(TableCell(clean(read(c))) for read in kept.values()),
                 *figures,
-                Cell("-" if c.superiority is None else number(c.superiority)),
-                Cell(prose(outcome), marks=notes.mark(prose(why))),
+                TableCell("-" if c.superiority is None else number(c.superiority)),
+                TableCell(prose(outcome), marks=notes.mark(prose(why))),
             ]
         )
     columns = [

@@ -8,7 +8,7 @@ from rtqual.engine.campaign.lost import place
 from rtqual.engine.campaign.sessions import SESSIONS
 from rtqual.engine.mission import PUBLISHED
 from rtqual.reports.material import Material
-from rtqual.reports.page.document import Block, Cell, Paragraph, bullets, texts
+from rtqual.reports.page.document import Block, Paragraph, TableCell, bullets, texts
 from rtqual.reports.page.text import clean, distinct, load_text, prose
 
 _INTERRUPTED = "interrupted"
@@ -29,9 +29,9 @@ def conduct(material: Material) -> Iterator[Block]:
     if known:
         rows = [
             (
-                Cell(_minute(session.began)), Cell(_minute(session.ended) if session.ended else _INTERRUPTED),
-                Cell(clean(session.by)),
-                Cell(clean(f"{session.processor}; {session.system}")), Cell(clean(session.rtqual)),
+                TableCell(_minute(session.began)), TableCell(_minute(session.ended) if session.ended else _INTERRUPTED),
+                TableCell(clean(session.by)),
+                TableCell(clean(f"{session.processor}; {session.system}")), TableCell(clean(session.rtqual)),
             )
             for session in known.sessions
         ]  # fmt: skip
@@ -60,7 +60,7 @@ def _tools(material: Material) -> Iterator[Block]:
         }
         for program, version in known.items():
             found.setdefault((manifest.inputs.board, program), set()).add(version)
-    rows = [(Cell(clean(program)), Cell(clean(board)), Cell(distinct(versions)))
+    rows = [(TableCell(clean(program)), TableCell(clean(board)), TableCell(distinct(versions)))
             for (board, program), versions in sorted(found.items())]  # fmt: skip
     if rows:
         yield material.numbering.table("Tools", texts("Program", "Board", "Version, or SHA-256"), rows)

@@ -7,7 +7,7 @@ from functools import partial
 from rtqual.engine.analysis.figure.model import Distribution, Summary
 from rtqual.engine.analysis.verdict.model import Verdict
 from rtqual.engine.mission import Statistic
-from rtqual.protocols.record.schema import Kind
+from rtqual.protocols.record.schema import SeriesKind
 from rtqual.reports.draw import plots
 from rtqual.reports.material import Material, Place, timing_mark, timing_notes
 from rtqual.reports.page.document import Block, Paragraph, Plot, Plots
@@ -79,7 +79,7 @@ def _drawable(summaries: Sequence[Summary]) -> dict[str, Distribution]:
     return {
         s.group.candidate: s.distribution
         for s in summaries
-        if s.distribution is not None and s.distribution.kind != Kind.SUMMARY and s.samples >= FEWEST
+        if s.distribution is not None and s.distribution.kind != SeriesKind.SUMMARY and s.samples >= FEWEST
     }
 
 

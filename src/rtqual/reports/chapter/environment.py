@@ -7,7 +7,7 @@ from functools import partial
 from rtqual.protocols.record.facts import COMMAND, PRINTED_IN, STUDY
 from rtqual.protocols.record.schema import Manifest
 from rtqual.reports.material import Material
-from rtqual.reports.page.document import Block, Cell, Column, Heading, Paragraph, Table, texts
+from rtqual.reports.page.document import Block, Column, Heading, Paragraph, Table, TableCell, texts
 from rtqual.reports.page.text import clean, distinct, prose, quantity, readable
 
 _FACTS = {
@@ -46,9 +46,11 @@ def _facts(material: Material, board: str, records: list[Manifest]) -> Table:
     candidates = [c for c in material.candidates if any(r.inputs.candidate == c for r in records)]
     rows = []
     for title, read in readers.items():
-        row = [Cell(readable(title))]
+        row = [TableCell(readable(title))]
         for candidate in candidates:
-            row.append(Cell(distinct({read(r) or "-" for r in records if r.inputs.candidate == candidate}), code=True))
+            row.append(
+                TableCell(distinct({read(r) or "-" for r in records if r.inputs.candidate == candidate}), code=True)
+            )
         if any(cell.text != "-" for cell in row[1:]):
             rows.append(row)
     columns = [Column("Fact", False), *(Column(clean(c), False, c) for c in candidates)]
@@ -74,13 +76,13 @@ def _artefacts(material: Material, board: str, records: list[Manifest]) -> Table
     everyone = {r.inputs.candidate for r in records}
     rows = [
         [
-            Cell(clean(name)),
-            Cell(
+            TableCell(clean(name)),
+            TableCell(
                 "all"
                 if names == everyone and len(everyone) > 1
                 else ", ".join(clean(c) for c in material.candidates if c in names)
             ),
-            Cell(clean(value), code=True),
+            TableCell(clean(value), code=True),
         ]
         for (name, value), names in sorted(owners.items())
     ]

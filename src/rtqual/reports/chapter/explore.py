@@ -14,7 +14,7 @@ import numpy as np
 
 from rtqual.base.units import STEPS
 from rtqual.engine.analysis.figure.model import Distribution, Figure, Summary
-from rtqual.protocols.record.schema import Int64Array, Kind
+from rtqual.protocols.record.schema import Int64Array, SeriesKind
 from rtqual.reports.chapter.distributions import panels_of
 from rtqual.reports.draw import plots
 from rtqual.reports.material import Material, Place, timing_mark, timing_notes
@@ -96,7 +96,7 @@ def _group(
         "broken": plots.broken(distribution, limits, 100),
         "distinct": int(np.unique(distribution.values).size),
         "merged": merged,
-        "binned": distribution.kind == Kind.BINNED,
+        "binned": distribution.kind == SeriesKind.BINNED,
         "explained": [[value, ident] for (group, value), ident in explained if group == of.group],
         "percentiles": {name: _figure(f) for name, f in of.figures.items() if _PERCENTILE.fullmatch(name)},
     }

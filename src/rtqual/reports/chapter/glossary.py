@@ -4,7 +4,7 @@
 from collections.abc import Iterator
 
 from rtqual.reports.material import Material
-from rtqual.reports.page.document import Block, Cell, texts
+from rtqual.reports.page.document import Block, TableCell, texts
 
 TERMS = {
     "95 % interval": "A range that holds the true figure in 95 of 100 campaigns like this one.",
@@ -36,4 +36,6 @@ TERMS = {
 
 def glossary(material: Material) -> Iterator[Block]:
     columns = texts("Term", "Meaning")
-    yield material.numbering.table("Words of this report", columns, [[Cell(t), Cell(m)] for t, m in TERMS.items()])
+    yield material.numbering.table(
+        "Words of this report", columns, [[TableCell(t), TableCell(m)] for t, m in TERMS.items()]
+    )

@@ -7,7 +7,7 @@ from functools import partial
 from rtqual.engine.analysis.figure.model import Group, Summary
 from rtqual.reports.draw.plots_tails import correlation_plot
 from rtqual.reports.material import Material
-from rtqual.reports.page.document import Block, Cell, Paragraph, Plots, Table, numbers, texts
+from rtqual.reports.page.document import Block, Paragraph, Plots, Table, TableCell, numbers, texts
 from rtqual.reports.page.text import cell_text, clean, groups_text, load_text, number, place, prose
 
 _DEPENDENCE = (
@@ -42,14 +42,21 @@ def _table(material: Material, known: Sequence[Summary]) -> Table:
         assert s.dependence  # noqa: S101 asked by the caller
         lags = [number(round(s.dependence.lags[lag - 1], 3)) if s.dependence.lags else "-" for lag in (1, 10, 40)]
         worth = [_worth(value, s.samples) for value in (s.dependence.effective, s.dependence.effective_late)]
-        rows.append([Cell(clean(cell_text(s.group))), Cell(number(s.samples)), *(Cell(lag) for lag in lags), *worth])
+        rows.append(
+            [
+                TableCell(clean(cell_text(s.group))),
+                TableCell(number(s.samples)),
+                *(TableCell(lag) for lag in lags),
+                *worth,
+            ]
+        )
     columns = [*texts("Group"), *numbers("Samples", "Lag 1", "Lag 10", "Lag 40", "Worth, median", "Worth, late")]
     caption = "Rank correlation at three lags, and independent samples that the samples are worth"
     return material.numbering.table(caption, columns, rows)
 
 
-def _worth(effective: float, samples: int) -> Cell:
-    return Cell(f"{round(effective):,}", f"{number(round(100 * effective / samples, 1))} %")
+def _worth(effective: float, samples: int) -> TableCell:
+    return TableCell(f"{round(effective):,}", f"{number(round(100 * effective / samples, 1))} %")
 
 
 def _correlations(material: Material, known: Sequence[Summary]) -> Iterator[Plots]:

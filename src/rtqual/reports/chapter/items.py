@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from rtqual.engine.mission import PUBLISHED
 from rtqual.protocols.record.schema import Manifest, unvaried
 from rtqual.reports.material import Material
-from rtqual.reports.page.document import Block, Cell, texts
+from rtqual.reports.page.document import Block, TableCell, texts
 from rtqual.reports.page.text import clean, distinct
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -42,7 +42,7 @@ _IDENTITY: Mapping[str, _Read] = {
 def items(material: Material) -> Iterator[Block]:
     """A line for each thing that identifies a candidate; nothing where nothing was measured."""
     rows = [
-        (Cell(clean(name)), Cell(title), Cell(clean(value), code=True))
+        (TableCell(clean(name)), TableCell(title), TableCell(clean(value), code=True))
         for name in material.measured
         for title, value in _identity(material, name, [r for r in material.records if r.inputs.candidate == name])
     ]

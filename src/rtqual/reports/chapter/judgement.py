@@ -9,7 +9,7 @@ from rtqual.engine.analysis.figure.asked import RUNS_FOR_INTERVAL, figure_name
 from rtqual.engine.analysis.verdict.model import Gate, Score, Verdict
 from rtqual.engine.mission import PUBLISHED
 from rtqual.reports.material import Material, figure_cell, notes_for, timing_of
-from rtqual.reports.page.document import Cell, Column, Notes, Table, numbers, outcome_cell, raised, texts
+from rtqual.reports.page.document import Column, Notes, Table, TableCell, numbers, outcome_cell, raised, texts
 from rtqual.reports.page.text import figure_value, number, prose
 
 _LOOSE = f"No interval from {RUNS_FOR_INTERVAL} or more runs: it enters the score as measured."
@@ -41,11 +41,11 @@ def _measured(material: Material, verdict: Verdict, gates: list[Gate]) -> Table:
         timing = timing_of(material, verdict, gate.requirement, gate.candidate) if gate.measured else ""
         rows.append(
             [
-                Cell(prose(gate.requirement), prose(gate.limit)),
-                Cell(prose(gate.candidate)),
+                TableCell(prose(gate.requirement), prose(gate.limit)),
+                TableCell(prose(gate.candidate)),
                 figure_cell(gate.measured, notes, timing=notes.timed(timing), counted=False),
                 outcome_cell(gate.outcome),
-                Cell(prose(gate.reason)),
+                TableCell(prose(gate.reason)),
             ]
         )
     outcome = Column("Outcome", False, name=True)
@@ -63,8 +63,8 @@ def _needs(material: Material, verdict: Verdict, gates: list[Gate]) -> Table:
     rows = []
     for some in sorted(alike.values(), key=lambda some: order.index(some[0].requirement)):
         gate = some[0]
-        need, reason = Cell(prose(gate.requirement)), Cell(prose(gate.reason))
-        candidates = Cell(", ".join(prose(gate.candidate) for gate in some))
+        need, reason = TableCell(prose(gate.requirement)), TableCell(prose(gate.reason))
+        candidates = TableCell(", ".join(prose(gate.candidate) for gate in some))
         rows.append([need, candidates, outcome_cell(gate.outcome), reason])
     source = "What the study says" if verdict.board == PUBLISHED else "In the kernel's configuration"
     need_column, outcome = (Column(title, False, name=True) for title in ("Need", "Outcome"))
@@ -90,10 +90,10 @@ def _scores(material: Material, verdict: Verdict) -> Iterator[Table]:
     for criterion in dict.fromkeys(name for name, _ in found):
         row = [found[criterion, candidate] for candidate in candidates if (criterion, candidate) in found]
         cells = [_score_cell(material, verdict, score, notes) for score in row]
-        rows.append([*raised([Cell(prose(criterion)), *cells])])
+        rows.append([*raised([TableCell(prose(criterion)), *cells])])
         if criterion in of_runs:
             rows[-1][0] = replace(rows[-1][0], marks=rows[-1][0].marks + notes.mark(_OF_RUNS))
-        rows[-1].insert(1, Cell(number(row[0].weight)))
+        rows[-1].insert(1, TableCell(number(row[0].weight)))
     yield material.numbering.table(
         f"Scores on the {verdict.board} board: the best candidate's figure over the candidate's own, and the figure; "
         "one below a step of the measurement counts as that step, and one within the criterion's margin of the best "
@@ -103,15 +103,15 @@ def _scores(material: Material, verdict: Verdict) -> Iterator[Table]:
     )  # fmt: skip
 
 
-def _score_cell(material: Material, verdict: Verdict, score: Score, notes: Notes) -> Cell:
+def _score_cell(material: Material, verdict: Verdict, score: Score, notes: Notes) -> TableCell:
     if score.figure is None:
-        return Cell("-")
+        return TableCell("-")
     marks = [notes.timed(timing_of(material, verdict, score.criterion, score.candidate))]
     if score.score is None:
         marks.append(notes.mark(_LEFT_OUT))
     elif not score.firm:
         marks.append(notes.mark(_LOOSE))
-    return Cell(score_text(score.score), figure_value(score.figure), "".join(marks))
+    return TableCell(score_text(score.score), figure_value(score.figure), "".join(marks))
 
 
 def score_text(score: float | None) -> str:

@@ -3,10 +3,10 @@
 
 from collections.abc import Iterator
 
-from rtqual.protocols.instrument.registry import all_instruments
-from rtqual.protocols.load.registry import all_loads
+from rtqual.protocols.instrument.all_instruments import all_instruments
+from rtqual.protocols.load.all_loads import all_loads
 from rtqual.reports.material import Material
-from rtqual.reports.page.document import Block, Cell, texts
+from rtqual.reports.page.document import Block, TableCell, texts
 from rtqual.reports.page.text import distinct, quantity
 
 
@@ -16,13 +16,13 @@ def tools(material: Material) -> Iterator[Block]:
     yield material.numbering.table(
         "Instruments",
         texts("Instrument", "What it measures", "Parameters"),
-        [[Cell(i.name), Cell(i.title), Cell(parameters(material, i.name), code=True)] for i in known],
+        [[TableCell(i.name), TableCell(i.title), TableCell(parameters(material, i.name), code=True)] for i in known],
     )
     loads = [
         all_loads()[name] for name in dict.fromkeys(r.inputs.load for r in material.records) if name in all_loads()
     ]
     yield material.numbering.table(
-        "Loads", texts("Load", "What disturbs"), [[Cell(load.name), Cell(load.title)] for load in loads]
+        "Loads", texts("Load", "What disturbs"), [[TableCell(load.name), TableCell(load.title)] for load in loads]
     )
 
 

@@ -9,7 +9,7 @@ from functools import partial
 from rtqual.base.words import listed
 from rtqual.engine.analysis.figure.model import Figure, Summary
 from rtqual.engine.instruments.probe.families import Probe
-from rtqual.protocols.instrument.registry import all_instruments
+from rtqual.protocols.instrument.all_instruments import all_instruments
 from rtqual.reports.chapter.battery import figure_name
 from rtqual.reports.draw import plots
 from rtqual.reports.draw.plots_spaces import SystemSpaces, spaces

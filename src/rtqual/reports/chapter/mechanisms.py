@@ -11,16 +11,16 @@ from dataclasses import dataclass, replace
 from rtqual.base.words import listed
 from rtqual.engine.analysis.figure.comparable import unlike_conditions
 from rtqual.engine.analysis.figure.model import Figure, Summary
-from rtqual.engine.analysis.figure.operations import median_ratio, rank_correlation
+from rtqual.engine.analysis.figure.operation_shares import median_ratio, rank_correlation
 from rtqual.engine.candidates import printed as others
 from rtqual.engine.candidates.printed import Operations
 from rtqual.engine.instruments.probe.families import OWN_INTERVAL_NS, Probe
 from rtqual.engine.mission import PUBLISHED
-from rtqual.protocols.instrument.registry import all_instruments
+from rtqual.protocols.instrument.all_instruments import all_instruments
 from rtqual.reports.chapter.battery import cell_of, figure_name, share_rows
 from rtqual.reports.chapter.mechanism_plots import mechanism_plots, spaces_plot
 from rtqual.reports.material import Material, notes_for, timing_mark
-from rtqual.reports.page.document import Block, Cell, Column, Note, Paragraph, Plots, Table
+from rtqual.reports.page.document import Block, Column, Note, Paragraph, Plots, Table, TableCell
 from rtqual.reports.page.text import clean, load_text, marked, number, place, prose, quantity, readable
 
 _STATISTICS = {"p50": "medians", "avg": "averages"}
@@ -96,11 +96,15 @@ def _tables(
         "samples n of each": [number(system.summary.samples) for system in systems],
         "runs": [str(system.summary.runs) for system in systems],
     }
-    rows = [[Cell(title), *map(Cell, texts), *(Cell("") for _ in printed)] for title, texts in counts.items()]
+    rows = [
+        [TableCell(title), *map(TableCell, texts), *(TableCell("") for _ in printed)] for title, texts in counts.items()
+    ]
     for name in names:
         cells = [cell_of(system.summary, name, notes, statistic, span=False) for system in systems]
-        rows.append([Cell(readable(name)), *cells, *(_printed(operations, name) for operations in printed)])
-        rows += ([*row, *(Cell("-") for _ in printed)] for row in share_rows([s.summary for s in systems], name, notes))
+        rows.append([TableCell(readable(name)), *cells, *(_printed(operations, name) for operations in printed)])
+        rows += (
+            [*row, *(TableCell("-") for _ in printed)] for row in share_rows([s.summary for s in systems], name, notes)
+        )
     group = summaries[0].group
     charted = [name for name in names if any(name in operations.figures_ns for operations in drawn)]
     yield from mechanism_plots(material, [(system.title, system.summary) for system in systems], charted)
@@ -140,11 +144,11 @@ def _systems(material: Material, summaries: Sequence[Summary], statistic: str) -
     return [_System(title(s), s, statistic) for s in ordered]
 
 
-def _printed(operations: Operations, name: str) -> Cell:
-    return Cell(quantity(operations.figures_ns[name], "ns")) if name in operations.figures_ns else Cell("-")
+def _printed(operations: Operations, name: str) -> TableCell:
+    return TableCell(quantity(operations.figures_ns[name], "ns")) if name in operations.figures_ns else TableCell("-")
 
 
-def _agreement(systems: Sequence[_System], operations: Operations) -> list[Cell]:
+def _agreement(systems: Sequence[_System], operations: Operations) -> list[TableCell]:
     """How well each system's order of operations agrees with a published order; nothing of too few operations."""
     ranks = [rank_correlation(values, operations.figures_ns) for values in _comparable(systems, operations)]
     if not any(ranks):
@@ -154,8 +158,8 @@ def _agreement(systems: Sequence[_System], operations: Operations) -> list[Cell]
     for values, rank in zip(_comparable(systems, operations), ranks, strict=True):
         ratio = median_ratio(values, operations.figures_ns)
         beside = "" if ratio is None else f"ratio {number(ratio)}"
-        cells.append(Cell(f"{rank[0]:.2f}", beside) if rank else Cell("-", beside))
-    return [Cell(operations.system), Cell(" or ".join(map(str, counts))), *cells]
+        cells.append(TableCell(f"{rank[0]:.2f}", beside) if rank else TableCell("-", beside))
+    return [TableCell(operations.system), TableCell(" or ".join(map(str, counts))), *cells]
 
 
 def _comparable(systems: Sequence[_System], operations: Operations) -> Iterator[dict[str, float]]:

@@ -8,7 +8,7 @@ from rtqual.base.words import count
 from rtqual.protocols.record.schema import Timing
 from rtqual.reports.chapter.conduct import conduct
 from rtqual.reports.material import Material, cell_key
-from rtqual.reports.page.document import Block, Cell, Paragraph, numbers, texts
+from rtqual.reports.page.document import Block, Paragraph, TableCell, numbers, texts
 from rtqual.reports.page.text import clean, distinct, load_text, seeds_text
 
 
@@ -44,13 +44,13 @@ def method(material: Material) -> Iterator[Block]:
             ids = [manifest.hash[:12] for manifest in records]
             rows.append(
                 [
-                    Cell(clean(instrument), clean(load_text(load))),
-                    Cell(clean(f"{board} board"), count(cpus, "CPU")),
-                    Cell(clean(candidate)),
-                    Cell(str(len(records))),
-                    Cell(seeds_text(r.inputs.seed for r in records)),
-                    Cell(_AGAIN[records[0].timing]),
-                    Cell(" to ".join(dict.fromkeys((ids[0], ids[-1])))),
+                    TableCell(clean(instrument), clean(load_text(load))),
+                    TableCell(clean(f"{board} board"), count(cpus, "CPU")),
+                    TableCell(clean(candidate)),
+                    TableCell(str(len(records))),
+                    TableCell(seeds_text(r.inputs.seed for r in records)),
+                    TableCell(_AGAIN[records[0].timing]),
+                    TableCell(" to ".join(dict.fromkeys((ids[0], ids[-1])))),
                 ]
             )
     yield material.numbering.table(

@@ -7,7 +7,7 @@ from rtqual.engine.analysis.figure.model import Summary
 from rtqual.engine.instruments.probe.families import MEMORY_PROBE
 from rtqual.reports.chapter.battery import cell_of, figure_name
 from rtqual.reports.material import Material, Place, figure_cell, notes_for
-from rtqual.reports.page.document import Cell, Column, Notes, Table
+from rtqual.reports.page.document import Column, Notes, Table, TableCell
 from rtqual.reports.page.text import TIMING_MARK, clean, load_text, number, place
 
 _WHOLE = ": end to end"  # ends the name of the series that every loop has
@@ -36,18 +36,18 @@ def paths(material: Material, where: Place, load: str) -> Iterator[Table]:
     yield material.numbering.table(clean(caption), columns, rows, notes.listed())
 
 
-def _row(s: Summary, loop: str, notes: Notes) -> list[Cell]:
-    system = Cell(clean(s.group.candidate), marks=notes.timed(TIMING_MARK[s.timing]))
+def _row(s: Summary, loop: str, notes: Notes) -> list[TableCell]:
+    system = TableCell(clean(s.group.candidate), marks=notes.timed(TIMING_MARK[s.timing]))
     absent = cell_of(s, f"{loop}{_WHOLE}", notes) if loop in s.absent else None
     if absent:
-        return [Cell(loop), system, *([absent] * (len(_SHOWN) + 1))]
+        return [TableCell(loop), system, *([absent] * (len(_SHOWN) + 1))]
     figures = [s.figures.get(figure_name(s, f"{loop}: {series}", statistic)) for series, statistic in _SHOWN]
-    return [Cell(loop), system, *(figure_cell(figure, notes, of=s) for figure in figures), _misses(s, loop)]
+    return [TableCell(loop), system, *(figure_cell(figure, notes, of=s) for figure in figures), _misses(s, loop)]
 
 
-def _misses(s: Summary, loop: str) -> Cell:
+def _misses(s: Summary, loop: str) -> TableCell:
     """All runs together; the figure is a run's average."""
     found, taken = s.figures.get(f"{loop}: deadline misses"), s.figures.get(figure_name(s, f"{loop}{_WHOLE}", "max"))
     if found is None or taken is None:
-        return Cell("-")
-    return Cell(number(round(found.value * found.runs)), f"of {number(taken.n)}")
+        return TableCell("-")
+    return TableCell(number(round(found.value * found.runs)), f"of {number(taken.n)}")

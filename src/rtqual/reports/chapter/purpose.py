@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from rtqual.engine.mission import Criterion, Requirement
 from rtqual.reports.material import Material
-from rtqual.reports.page.document import Block, Cell, Column, Paragraph, texts
+from rtqual.reports.page.document import Block, Column, Paragraph, TableCell, texts
 from rtqual.reports.page.text import clean, load_text, number, prose, quantity
 
 
@@ -25,14 +25,17 @@ def purpose(material: Material) -> Iterator[Block]:
         yield material.numbering.table(
             "Requirements: a candidate that misses one is out",
             texts("Requirement", "Instrument", "Load", "Figure", "Limit", "Margin"),
-            [[Cell(clean(text)) for text in (*_asked(r), _limit(r), _margin(r))] for r in mission.requirements],
+            [[TableCell(clean(text)) for text in (*_asked(r), _limit(r), _margin(r))] for r in mission.requirements],
         )
     if mission.criteria:
         yield material.numbering.table(
             "Criteria: how candidates that meet every requirement are ranked",
             [*texts("Criterion", "Instrument", "Load", "Figure", "Better", "Margin"), Column("Weight")],
             [
-                [*(Cell(clean(text)) for text in (*_asked(c), str(c.better), _margin(c))), Cell(number(c.weight))]
+                [
+                    *(TableCell(clean(text)) for text in (*_asked(c), str(c.better), _margin(c))),
+                    TableCell(number(c.weight)),
+                ]
                 for c in mission.criteria
             ],
         )

@@ -7,7 +7,7 @@ docs/qualification.md has the same, and a test compares the two.
 from collections.abc import Iterator
 
 from rtqual.reports.material import Material
-from rtqual.reports.page.document import Block, Cell, Paragraph, bullets, texts
+from rtqual.reports.page.document import Block, Paragraph, TableCell, bullets, texts
 from rtqual.reports.page.text import prose
 
 WHO = (
@@ -75,7 +75,7 @@ FAULTS = (
 
 def qualification(material: Material) -> Iterator[Block]:
     yield Paragraph(prose(WHO))
-    rows = [tuple(Cell(prose(text)) for text in row) for row in VERIFIED]
+    rows = [tuple(TableCell(prose(text)) for text in row) for row in VERIFIED]
     columns = texts("What is claimed", "How it is verified", "What that gave, and where it ends")
     yield material.numbering.table("What of rtqual is verified", columns, rows)
     yield from bullets("Known faults and limits", FAULTS, "open")

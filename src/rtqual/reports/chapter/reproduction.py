@@ -8,7 +8,7 @@ from itertools import groupby
 from rtqual.base.words import count
 from rtqual.engine.mission import PUBLISHED
 from rtqual.reports.material import Material, cell_key, described
-from rtqual.reports.page.document import Block, Command, Commands, Paragraph
+from rtqual.reports.page.document import Block, Commands, Paragraph, ShownCommand
 from rtqual.reports.page.text import TIMING_MARK, clean, seeds_text
 
 
@@ -29,7 +29,7 @@ def reproduction(material: Material) -> Iterator[Block]:
             records = list(group)
             first = records[0]
             commands.append(
-                Command(
+                ShownCommand(
                     clean(described(first)),
                     clean(shlex.join(first.provenance.command)),
                     f"{count(len(records), 'run')}, seeds {seeds_text(r.inputs.seed for r in records)}; "

@@ -5,14 +5,25 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from rtqual.engine.analysis.figure.model import Figure, Summary
 from rtqual.engine.mission import PUBLISHED
-from rtqual.protocols.instrument.registry import all_instruments
+from rtqual.protocols.instrument.all_instruments import all_instruments
 from rtqual.protocols.record.facts import COMMAND, PRINTED_IN
 from rtqual.reports.chapter.battery import battery, has_several, heading_rows
 from rtqual.reports.chapter.distributions import distributions
 from rtqual.reports.chapter.explore import explorer
 from rtqual.reports.chapter.paths import paths
 from rtqual.reports.material import FOOTPRINT, Material, Place, facts_of, figure_cell, group_of, notes_for
-from rtqual.reports.page.document import Block, Cell, Column, Heading, Paragraph, Table, bullets, numbers, raised, texts
+from rtqual.reports.page.document import (
+    Block,
+    Column,
+    Heading,
+    Paragraph,
+    Table,
+    TableCell,
+    bullets,
+    numbers,
+    raised,
+    texts,
+)
 from rtqual.reports.page.text import TIMING_MARK, clean, load_text, marked, place, prose, readable
 
 _OVER_RUNS = "median run"  # how figures begin that say nothing new of a single run
@@ -45,7 +56,7 @@ def _statistics(material: Material, where: Place, load: str) -> Table:
     rows = heading_rows(summaries, notes, "samples n", "not told")
     for name in names:
         cells = [figure_cell(s.figures.get(name), notes, of=s) for s in summaries]
-        rows.append(raised([Cell(readable(name)), *cells]))
+        rows.append(raised([TableCell(readable(name)), *cells]))
     caption = f"{where.instrument} {load_text(load)}, {place(summaries[0].group)}"
     columns = [Column("Statistic", False), *material.columns([s.group.candidate for s in summaries])]
     return material.numbering.table(clean(caption), columns, rows, notes.listed())
@@ -70,7 +81,9 @@ def _per_cpu(material: Material, where: Place, load: str) -> Iterator[Table]:
         notes = notes_for(figure for figures in s.per_cpu.values() for figure in figures.values())
         cpus = dict(sorted(s.per_cpu.items()))
         rows = [
-            raised([Cell(readable(name)), *(figure_cell(of.get(name), notes, counted=False) for of in cpus.values())])
+            raised(
+                [TableCell(readable(name)), *(figure_cell(of.get(name), notes, counted=False) for of in cpus.values())]
+            )
             for name in _names([*s.per_cpu.values()], several=s.runs > 1)
         ]
         mark = notes.timed(TIMING_MARK[s.timing])

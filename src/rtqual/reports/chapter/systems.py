@@ -7,7 +7,7 @@ from rtqual.base.words import count
 from rtqual.reports.chapter.choosing import choice
 from rtqual.reports.chapter.items import items
 from rtqual.reports.material import FOOTPRINT, Material, figure_cell, notes_for
-from rtqual.reports.page.document import Block, Cell, Column, raised, texts
+from rtqual.reports.page.document import Block, Column, TableCell, raised, texts
 from rtqual.reports.page.text import clean, prose, readable
 
 
@@ -17,11 +17,11 @@ def systems(material: Material) -> Iterator[Block]:
         boot = " ".join((*([f"preempt={candidate.preempt}"] if candidate.preempt else []), *candidate.boot))
         rows.append(
             [
-                Cell(candidate.name),
-                Cell(prose(candidate.title)),
-                Cell(candidate.source),
-                Cell(clean(boot) or "-", code=bool(boot)),
-                Cell(str(sum(r.inputs.candidate == candidate.name for r in material.records) or "none")),
+                TableCell(candidate.name),
+                TableCell(prose(candidate.title)),
+                TableCell(candidate.source),
+                TableCell(clean(boot) or "-", code=bool(boot)),
+                TableCell(str(sum(r.inputs.candidate == candidate.name for r in material.records) or "none")),
             ]
         )
     titles = texts("Name", "System", "Source", "Boot parameters")
@@ -38,7 +38,10 @@ def systems(material: Material) -> Iterator[Block]:
             [Column("Figure", False), *material.columns([s.group.candidate for s in place.summaries])],
             [
                 raised(
-                    [Cell(readable(name)), *(figure_cell(s.figures.get(name), notes, of=s) for s in place.summaries)]
+                    [
+                        TableCell(readable(name)),
+                        *(figure_cell(s.figures.get(name), notes, of=s) for s in place.summaries),
+                    ]
                 )
                 for name in names
             ],

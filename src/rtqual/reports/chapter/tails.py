@@ -15,13 +15,13 @@ from rtqual.reports.material import Material
 from rtqual.reports.page.document import (
     Block,
     Bullets,
-    Cell,
     Note,
     Notes,
     Paragraph,
     Plot,
     Plots,
     Table,
+    TableCell,
     bullets,
     numbers,
     texts,
@@ -98,20 +98,20 @@ def _levels(material: Material, threads: Sequence[_Thread]) -> Table:
         made, chosen = thread.made, thread.made.chosen
         shorter = f"The longest time that the samples support, not the {duration(thread.asked_ns)} asked for."
         row = [
-            Cell(prose(thread.name)),
-            Cell(duration(made.level.horizon_ns), marks=notes.mark(shorter) if thread.refused else ""),
+            TableCell(prose(thread.name)),
+            TableCell(duration(made.level.horizon_ns), marks=notes.mark(shorter) if thread.refused else ""),
             _with_interval(made.level.at),
-            Cell(duration(made.observed.exposure_ns), f"{number(made.observed.samples)} samples"),
+            TableCell(duration(made.observed.exposure_ns), f"{number(made.observed.samples)} samples"),
         ]
         if chosen:
             row += [
-                Cell(quantity(chosen.threshold, "ns"), f"{number(chosen.exceedances)} above"),
-                Cell(number(chosen.clusters), f"index {number(round(chosen.extremal_index, 2))}"),
-                Cell(number(round(chosen.shape.value, 2)), f"{chosen.shape.low:.2f} to {chosen.shape.high:.2f}"),
+                TableCell(quantity(chosen.threshold, "ns"), f"{number(chosen.exceedances)} above"),
+                TableCell(number(chosen.clusters), f"index {number(round(chosen.extremal_index, 2))}"),
+                TableCell(number(round(chosen.shape.value, 2)), f"{chosen.shape.low:.2f} to {chosen.shape.high:.2f}"),
             ]
         else:
-            row += [Cell("-"), Cell(number(made.blocks), "run maxima"), Cell("-")]
-        row.append(_with_interval(made.maxima.at) if made.maxima else Cell("-"))
+            row += [TableCell("-"), TableCell(number(made.blocks), "run maxima"), TableCell("-")]
+        row.append(_with_interval(made.maxima.at) if made.maxima else TableCell("-"))
         rows.append(row)
     of_fit = numbers("Threshold", "Clusters", "Shape", "By block maxima")
     columns = [*texts("Thread"), *numbers("Once in", "Level", "Measured"), *of_fit]
@@ -120,9 +120,9 @@ def _levels(material: Material, threads: Sequence[_Thread]) -> Table:
     return material.numbering.table(caption, columns, rows, [Note("", index), *notes.listed()])
 
 
-def _with_interval(at: Estimated) -> Cell:
+def _with_interval(at: Estimated) -> TableCell:
     scale, _ = step(at.value, "ns")
-    return Cell(quantity(at.value, "ns"), f"{number(at.low / scale)} to {number(at.high / scale)}")
+    return TableCell(quantity(at.value, "ns"), f"{number(at.low / scale)} to {number(at.high / scale)}")
 
 
 def _latest(threads: Sequence[_Thread]) -> Iterator[_Thread]:
@@ -179,11 +179,11 @@ def _exceedance_table(material: Material, found: Sequence[tuple[Group, Exceedanc
         )
         rows.append(
             [
-                Cell(prose(f"{exceedance.requirement}: {cell_text(group)}")),
-                Cell(quantity(exceedance.limit, "ns")),
-                Cell(f"{exceedance.exceeding:,}", f"of {exceedance.samples:,}"),
-                Cell(worth),
-                Cell(
+                TableCell(prose(f"{exceedance.requirement}: {cell_text(group)}")),
+                TableCell(quantity(exceedance.limit, "ns")),
+                TableCell(f"{exceedance.exceeding:,}", f"of {exceedance.samples:,}"),
+                TableCell(worth),
+                TableCell(
                     one_in(exceedance.bound),
                     f"more than {duration(exceedance.once_in_ns)} apart" if exceedance.once_in_ns else "",
                 ),

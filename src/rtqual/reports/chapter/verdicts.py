@@ -14,11 +14,11 @@ from rtqual.reports.page.document import (
     SIGNS,
     TONES,
     Block,
-    Cell,
     Column,
     Note,
     Notes,
     Table,
+    TableCell,
     VerdictBox,
     bullets,
     numbers,
@@ -69,12 +69,12 @@ def _ranking(material: Material, verdict: Verdict) -> Table:
         text, outcome = result(verdict, standing)
         counts = Counter(gate.outcome for gate in standing.gates)
         kept = [f"{counts[outcome]}\u00a0{sign}" for outcome, sign in SIGNS.items() if counts[outcome]]
-        place = [Cell("-" if standing.rank is None else str(standing.rank)), Cell(score_text(standing.total))]
+        place = [TableCell("-" if standing.rank is None else str(standing.rank)), TableCell(score_text(standing.total))]
         rows.append(
             [
-                Cell(prose(standing.candidate), prose(material.title(standing.candidate))),
-                Cell(text, tone=TONES[outcome]),
-                Cell(" · ".join(kept) or "-"),
+                TableCell(prose(standing.candidate), prose(material.title(standing.candidate))),
+                TableCell(text, tone=TONES[outcome]),
+                TableCell(" · ".join(kept) or "-"),
                 *(place if scored else []),
             ]
         )
@@ -109,17 +109,19 @@ def gate_matrix(material: Material, verdict: Verdict, most: int | None = None, r
     shown = asked if rows is None or len(asked) <= rows else shown[:rows]
     told, all_told = _reasons([gate for (name, _), gate in gates.items() if name in shown], rows and _MOST_REASONS)
     results = (result(verdict, standing) for standing in standings)
-    matrix = [[Cell("Result"), *(Cell(text, tone=TONES[outcome]) for text, outcome in results)]]
+    matrix = [[TableCell("Result"), *(TableCell(text, tone=TONES[outcome]) for text, outcome in results)]]
     for requirement in shown:
         limit = next(prose(g.limit) for (name, _), g in gates.items() if name == requirement)
-        row = [Cell(prose(requirement), limit if requirement in measured else "")]
+        row = [TableCell(prose(requirement), limit if requirement in measured else "")]
         for candidate in candidates:
             gate = gates.get((requirement, candidate))
-            row.append(_gate_cell(material, verdict, gate, notes, told) if gate else Cell("-"))
+            row.append(_gate_cell(material, verdict, gate, notes, told) if gate else TableCell("-"))
         matrix.append(row)
     if plain:
-        met = [outcome_cell(Outcome.MET) if (plain[0], candidate) in gates else Cell("-") for candidate in candidates]
-        matrix.append([Cell(prose(", ".join(plain).replace(", need ", ", "))), *met])
+        met = [
+            outcome_cell(Outcome.MET) if (plain[0], candidate) in gates else TableCell("-") for candidate in candidates
+        ]
+        matrix.append([TableCell(prose(", ".join(plain).replace(", need ", ", "))), *met])
     left = len(verdict.standings) - len(standings)
     more = f"; {count(left, 'more candidate')} below" if left else ""
     more += f"; {count(len(asked) - len(shown), 'more requirement')} in chapter 4" if len(shown) < len(asked) else ""
@@ -141,7 +143,7 @@ def _reasons(gates: Sequence[Gate], most: int | None) -> tuple[set[str], bool]:
     return set(), False
 
 
-def _gate_cell(material: Material, verdict: Verdict, gate: Gate, notes: Notes, told: Collection[str]) -> Cell:
+def _gate_cell(material: Material, verdict: Verdict, gate: Gate, notes: Notes, told: Collection[str]) -> TableCell:
     """The sign and the figure; what is not simply met has its reason as a footnote."""
     mark = notes.timed(timing_of(material, verdict, gate.requirement, gate.candidate)) if gate.measured else ""
     if gate.reason in told and gate.outcome != Outcome.MET:

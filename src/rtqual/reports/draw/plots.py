@@ -16,7 +16,7 @@ from matplotlib.ticker import FixedFormatter, FixedLocator
 
 from rtqual.engine.analysis.figure.model import Distribution
 from rtqual.engine.analysis.verdict.gates import beyond
-from rtqual.protocols.record.schema import Kind
+from rtqual.protocols.record.schema import SeriesKind
 from rtqual.reports.draw.canvas import (
     CHARACTER_IN,
     INK,
@@ -93,7 +93,7 @@ class Panel:
 
     @property
     def bins(self) -> int:
-        return BINS_OF_BINS if all(d.kind == Kind.BINNED for d in self.distributions.values()) else BINS
+        return BINS_OF_BINS if all(d.kind == SeriesKind.BINNED for d in self.distributions.values()) else BINS
 
 
 @dataclass(frozen=True)

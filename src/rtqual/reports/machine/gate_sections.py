@@ -10,7 +10,7 @@ from rtqual.base.units import format_value
 from rtqual.base.words import count
 from rtqual.engine.analysis.figure import wording
 from rtqual.engine.analysis.figure.model import Figure, Group
-from rtqual.engine.analysis.regression.course import Answer, Course, Moved, Regressions
+from rtqual.engine.analysis.regression.course import Course, Moved, Regressions, RequirementCourse
 from rtqual.engine.analysis.regression.origin import cell_name
 
 Row = tuple[str, str, str]  # what, how it changed, why
@@ -107,13 +107,13 @@ def _changed(found: Regressions) -> Iterator[RegressionRows]:
     yield from _answers(found.answered(Course.CHANGED))
 
 
-def _answers(answers: Sequence[Answer]) -> Iterator[RegressionRows]:
+def _answers(answers: Sequence[RequirementCourse]) -> Iterator[RegressionRows]:
     for (candidate, board), members in groupby(answers, key=lambda answer: (answer.candidate, answer.board)):
         rows = [(answer.requirement, outcomes(answer), answer.reason) for answer in members]
         yield RegressionRows(f"{candidate}, {board} board", tuple(rows))
 
 
-def outcomes(answer: Answer) -> str:
+def outcomes(answer: RequirementCourse) -> str:
     """'met to not met'."""
     return f"{answer.before or 'not asked'} to {answer.after or 'not asked'}"
 

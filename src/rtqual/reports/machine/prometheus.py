@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from rtqual.base.units import DURATIONS_NS, SIZES_B
 from rtqual.base.words import clean
-from rtqual.engine.analysis.figure.lost import by_group
+from rtqual.engine.analysis.figure.losses import by_group
 from rtqual.engine.analysis.figure.model import Figure, Group, Summary
 from rtqual.engine.analysis.model import Evidence
 from rtqual.engine.analysis.verdict.goals import Goals

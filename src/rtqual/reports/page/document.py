@@ -29,7 +29,7 @@ AS_USUAL = Printed()
 
 
 @dataclass(frozen=True)
-class Cell:
+class TableCell:
     text: str
     detail: str = ""  # smaller, below: an interval, a sample count
     marks: str = ""  # of the footnotes
@@ -68,7 +68,7 @@ class Table:
     number: int
     caption: str
     columns: tuple[Column, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[tuple[TableCell, ...], ...]
     notes: tuple[Note, ...] = ()
     compact: bool = False  # details stand beside their figure, not below
     stacks: bool = (
@@ -129,7 +129,7 @@ def bullets(title: str, items: Iterable[str], tone: str = "") -> Iterator[Bullet
 
 
 @dataclass(frozen=True)
-class Command:
+class ShownCommand:
     title: str
     shell: str
     note: str
@@ -140,7 +140,7 @@ class Commands:
     """Long command lines, folded away on a screen."""
 
     title: str
-    commands: tuple[Command, ...]
+    commands: tuple[ShownCommand, ...]
 
 
 @dataclass(frozen=True)
@@ -176,7 +176,7 @@ Block = Table | Plots | Paragraph | Bullets | Commands | Heading | Beside | Expl
 
 
 @dataclass(frozen=True)
-class Chapter:
+class ReportChapter:
     number: str
     title: str
     blocks: tuple[Block, ...]
@@ -213,7 +213,7 @@ class Document:
     signatures: tuple[tuple[str, str], ...]  # what is signed -> by whom, or empty: a line to sign
     decision: VerdictBox | None  # of the whole campaign, on the first page
     verdicts: tuple[VerdictBox, ...]  # what it rests on, board by board
-    chapters: tuple[Chapter, ...]
+    chapters: tuple[ReportChapter, ...]
     colours: tuple[tuple[str, str], ...]  # candidate -> its colour, as in the plots
     digest: str = ""  # of the campaign, in hexadecimal: what the report is of
     kind: str = "Real-time operating system test report"
@@ -223,7 +223,7 @@ class Document:
     def plots(self) -> Iterator[Plot]:
         """In the order they stand."""
         first = [self.decision] if self.decision else []
-        parts: list[VerdictBox | Chapter] = [*first, *self.verdicts, *self.chapters]
+        parts: list[VerdictBox | ReportChapter] = [*first, *self.verdicts, *self.chapters]
         for block in (block for part in parts for block in part.blocks):
             shown = block.plots if isinstance(block, Beside) else block
             if isinstance(shown, Plots):
@@ -261,11 +261,11 @@ class Notes:
         return timing + tuple(Note(mark, text) for text, mark in self.letters.items())
 
 
-def outcome_cell(outcome: Outcome, detail: str = "", marks: str = "") -> Cell:
-    return Cell(f"{SIGNS[outcome]}\u00a0{outcome}", detail, marks, TONES[outcome])
+def outcome_cell(outcome: Outcome, detail: str = "", marks: str = "") -> TableCell:
+    return TableCell(f"{SIGNS[outcome]}\u00a0{outcome}", detail, marks, TONES[outcome])
 
 
-def raised(row: Sequence[Cell]) -> list[Cell]:
+def raised(row: Sequence[TableCell]) -> list[TableCell]:
     """A row whose cells all have the same marks, with these on its heading instead."""
     heading, *cells = row
     marks = {cell.marks for cell in cells if cell.text != "-"}
@@ -286,7 +286,7 @@ class Numbering:
         self,
         caption: str,
         columns: Iterable[Column],
-        rows: Iterable[Iterable[Cell]],
+        rows: Iterable[Iterable[TableCell]],
         notes: Iterable[Note] = (),
         *,
         compact: bool = False,

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: MIT
 """What this machine can do for rtqual, what is missing, and the command that mends it.
 
-looked_at.py what a check is, and how checks are shown
-tools.py    what the virtual board, the analysis and the report need
+looked_at.py     what a check is, and how checks are shown
+tools.py         what the virtual board, the analysis and the report need
 this_machine.py  this machine: its resources, and what decides latencies measured on it
 """
 
 from rtqual.engine.mission import Mission
 from rtqual.stages.doctor import this_machine, tools
-from rtqual.stages.doctor.looked_at import Check, apt_line, as_json, demo_can_run, install_command, render
+from rtqual.stages.doctor.looked_at import DoctorCheck, apt_line, as_json, demo_can_run, install_command, render
 
-__all__ = ["Check", "as_json", "demo_can_run", "diagnose", "install_command", "install_for", "render"]
+__all__ = ["DoctorCheck", "as_json", "demo_can_run", "diagnose", "install_command", "install_for", "render"]
 
 
-def diagnose() -> list[Check]:
+def diagnose() -> list[DoctorCheck]:
     """Look at everything; takes a few seconds, as guests are really started."""
     return [*tools.examine(), *this_machine.resources(), *this_machine.this_machine()]
 

@@ -19,7 +19,7 @@ _CHECKOUT = (Path(__file__).parents[4] / "Makefile").exists()  # not where a whe
 
 
 @dataclass(frozen=True)
-class Check:
+class DoctorCheck:
     """`package`: the Debian packages that mend it. `demo`: the demo cannot run while it is missing."""
 
     name: str
@@ -31,18 +31,18 @@ class Check:
     demo: bool = False
 
 
-def demo_can_run(checks: Sequence[Check]) -> bool:
+def demo_can_run(checks: Sequence[DoctorCheck]) -> bool:
     """Whether `make demo` gets to its verdict, which the virtual board gives."""
     return not any(check.state == "missing" and check.demo for check in checks)
 
 
-def install_command(checks: Sequence[Check]) -> str:
+def install_command(checks: Sequence[DoctorCheck]) -> str:
     """One command for all missing Debian packages; empty if none is missing."""
     packages = dict.fromkeys(name for check in checks if check.state != "ok" for name in check.package.split())
     return install(" ".join(packages)) if packages else ""
 
 
-def as_json(checks: Sequence[Check]) -> dict[str, Any]:
+def as_json(checks: Sequence[DoctorCheck]) -> dict[str, Any]:
     return {
         "demo_can_run": demo_can_run(checks),
         "install": install_command(checks),
@@ -50,7 +50,7 @@ def as_json(checks: Sequence[Check]) -> dict[str, Any]:
     }
 
 
-def render(checks: Sequence[Check]) -> RenderableType:
+def render(checks: Sequence[DoctorCheck]) -> RenderableType:
     """What was found, a line each that no column cuts a path of, and below it what mends the rest."""
     wide = max((len(check.name) for check in checks), default=0)
     lines = [

@@ -20,8 +20,8 @@ from rtqual.engine.boards.machine import plugin
 from rtqual.engine.boards.trial import try_guest
 from rtqual.engine.initramfs.contents import guest_file
 from rtqual.engine.mission import Mission
-from rtqual.protocols.board.registry import Program, Row, all_boards
-from rtqual.stages.doctor.looked_at import Check, as_root, install, said
+from rtqual.protocols.board.registry import BoardProgram, BoardRow, all_boards
+from rtqual.stages.doctor.looked_at import DoctorCheck, as_root, install, said
 
 _QEMU_PACKAGE = "qemu-system-x86"
 _QEMU_SERIES = "7.2."  # Debian 12's, which the figures in the documents were made with
@@ -37,38 +37,40 @@ _CARGOS = ("cargo-web", "cargo")  # Debian 12 has 1.85 or newer as the first, 13
 # What needs them -> they; "": any campaign, "guest": one of the virtual boards. A guest brings instruments and loads of
 # its own: those here are for measuring this machine.
 _PROGRAMS = {
-    "guest": (Program("dpkg-deb", "dpkg", "Debian's kernels and tools", demo=True),),
+    "guest": (BoardProgram("dpkg-deb", "dpkg", "Debian's kernels and tools", demo=True),),
     "this-machine": (
-        Program("cyclictest", "rt-tests", "measuring this machine"),
-        Program("hackbench", "rt-tests", "measuring, loading this machine"),
-        Program("sysbench", "sysbench", "measuring this machine"),
-        Program("stress-ng", "stress-ng", "loading this machine"),
+        BoardProgram("cyclictest", "rt-tests", "measuring this machine"),
+        BoardProgram("hackbench", "rt-tests", "measuring, loading this machine"),
+        BoardProgram("sysbench", "sysbench", "measuring this machine"),
+        BoardProgram("stress-ng", "stress-ng", "loading this machine"),
     ),
-    "ssh": (Program("ssh", "openssh-client", "boards over ssh; signing records"),),
+    "ssh": (BoardProgram("ssh", "openssh-client", "boards over ssh; signing records"),),
     "rtos": (
-        Program("arm-none-eabi-gcc", "gcc-arm-none-eabi", "FreeRTOS"),
-        Program("make", "make", "FreeRTOS; tailoring a kernel"),
+        BoardProgram("arm-none-eabi-gcc", "gcc-arm-none-eabi", "FreeRTOS"),
+        BoardProgram("make", "make", "FreeRTOS; tailoring a kernel"),
     ),
     "tailor": (
-        Program("gcc", "gcc", "tailoring a kernel"),
-        Program("bc", "bc", "tailoring a kernel"),
-        Program("bison", "bison", "tailoring a kernel"),
-        Program("flex", "flex", "tailoring a kernel"),
-        Program("patch", "patch", "tailoring a kernel"),
-        Program("xz", "xz-utils", "tailoring a kernel"),
-        Program("zstd", "zstd", "tailoring a kernel"),
-        Program("ccache", "ccache", "tailoring a kernel: the second build takes a tenth"),
+        BoardProgram("gcc", "gcc", "tailoring a kernel"),
+        BoardProgram("bc", "bc", "tailoring a kernel"),
+        BoardProgram("bison", "bison", "tailoring a kernel"),
+        BoardProgram("flex", "flex", "tailoring a kernel"),
+        BoardProgram("patch", "patch", "tailoring a kernel"),
+        BoardProgram("xz", "xz-utils", "tailoring a kernel"),
+        BoardProgram("zstd", "zstd", "tailoring a kernel"),
+        BoardProgram("ccache", "ccache", "tailoring a kernel: the second build takes a tenth"),
     ),
     "root": (
-        Program("mmdebstrap", "mmdebstrap", "system images: Debian's root"),
-        Program("mcopy", "mtools", "system images"),
-        Program("mkfs.fat", "dosfstools", "system images"),
-        Program("sfdisk", "fdisk", "system images"),
-        Program("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu", "system images: our programs in those for arm64"),
+        BoardProgram("mmdebstrap", "mmdebstrap", "system images: Debian's root"),
+        BoardProgram("mcopy", "mtools", "system images"),
+        BoardProgram("mkfs.fat", "dosfstools", "system images"),
+        BoardProgram("sfdisk", "fdisk", "system images"),
+        BoardProgram(
+            "aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu", "system images: our programs in those for arm64"
+        ),
     ),
     "yamcs": (
-        Program("java", "default-jre-headless", "Yamcs as the flight program's ground"),
-        Program("mvn", "maven", "Yamcs as the flight program's ground"),
+        BoardProgram("java", "default-jre-headless", "Yamcs as the flight program's ground"),
+        BoardProgram("mvn", "maven", "Yamcs as the flight program's ground"),
     ),
 }
 # What is built here is built with: no program to look for.
@@ -90,7 +92,7 @@ _OWN = {
 }
 
 
-def examine() -> Iterator[Check]:
+def examine() -> Iterator[DoctorCheck]:
     yield _apt()
     yield _qemu()
     yield from map(_program, programs())
@@ -103,7 +105,7 @@ def examine() -> Iterator[Check]:
     yield _fonts()
 
 
-def programs() -> Iterator[Program]:
+def programs() -> Iterator[BoardProgram]:
     """All that are looked for."""
     for row in all_boards():
         yield from row.programs
@@ -134,7 +136,7 @@ def missing_for(mission: Mission) -> tuple[str, ...]:
     return tuple(dict.fromkeys(packages))
 
 
-def _wanted(mission: Mission, places: Collection[Row]) -> Iterator[str]:
+def _wanted(mission: Mission, places: Collection[BoardRow]) -> Iterator[str]:
     """Keys of _PROGRAMS and _HEADERS."""
     kinds = {candidate.kind.key for candidate in mission.candidates}
     yield from kinds
@@ -153,10 +155,10 @@ def _is_installed(package: str) -> bool:
     return said("dpkg-query", "--show", "--showformat=${db:Status-Abbrev}", package).startswith("ii")
 
 
-def _apt() -> Check:
+def _apt() -> DoctorCheck:
     name, matters = "apt", "Debian's kernels and tools"
     if not shutil.which("apt-cache") or not shutil.which("apt-get"):
-        return Check(name, "missing", "no apt: this is not Debian", matters, demo=True)
+        return DoctorCheck(name, "missing", "no apt: this is not Debian", matters, demo=True)
     known = _known(KERNELS)
     unknown = [package for package in _KERNELS if package not in known]
     try:
@@ -164,9 +166,9 @@ def _apt() -> Check:
     except (OSError, KeyError):
         system = "unknown system"
     if not unknown:
-        return Check(name, "ok", f"{system}, with package lists", matters, demo=True)
+        return DoctorCheck(name, "ok", f"{system}, with package lists", matters, demo=True)
     found = f"{system}; its package lists have no {', no '.join(unknown)}"
-    return Check(name, "missing", found, matters, as_root("apt-get update"), demo=True)
+    return DoctorCheck(name, "missing", found, matters, as_root("apt-get update"), demo=True)
 
 
 def _known(start: str) -> tuple[str, ...]:
@@ -176,92 +178,92 @@ def _known(start: str) -> tuple[str, ...]:
         return ()
 
 
-def _qemu() -> Check:
+def _qemu() -> DoctorCheck:
     name, matters = "QEMU", "virtual board"
     version = _qemu_version()
     if not version:
         fix = install(_QEMU_PACKAGE)
-        return Check(name, "missing", "no qemu-system-x86_64 that runs", matters, fix, _QEMU_PACKAGE, demo=True)
+        return DoctorCheck(name, "missing", "no qemu-system-x86_64 that runs", matters, fix, _QEMU_PACKAGE, demo=True)
     if version.startswith(_QEMU_SERIES):
-        return Check(name, "ok", version.split()[0], matters, demo=True)
+        return DoctorCheck(name, "ok", version.split()[0], matters, demo=True)
     found = f"{version}: gives other figures than the documented ones, made with {_QEMU_SERIES}x"
-    return Check(name, "warning", found, matters, demo=True)
+    return DoctorCheck(name, "warning", found, matters, demo=True)
 
 
 def _qemu_version() -> str:
     return said("qemu-system-x86_64", "--version").partition("\n")[0].removeprefix("QEMU emulator version ")
 
 
-def _program(program: Program) -> Check:
+def _program(program: BoardProgram) -> DoctorCheck:
     path = shutil.which(program.name) or shutil.which(program.name, path=_SYSTEM_PATH)
     if path:
-        return Check(program.name, "ok", path, program.matters, demo=program.demo)
+        return DoctorCheck(program.name, "ok", path, program.matters, demo=program.demo)
     fix = install(program.package)
-    return Check(program.name, "missing", "not found", program.matters, fix, program.package, program.demo)
+    return DoctorCheck(program.name, "missing", "not found", program.matters, fix, program.package, program.demo)
 
 
-def _own(name: str) -> Check:
+def _own(name: str) -> DoctorCheck:
     try:
         guest_file(name)
     except (RunFailed, OSError):
-        return Check(name, "missing", "not built", _OWN[name], "make", demo=True)
-    return Check(name, "ok", "built", _OWN[name], demo=True)
+        return DoctorCheck(name, "missing", "not built", _OWN[name], "make", demo=True)
+    return DoctorCheck(name, "ok", "built", _OWN[name], demo=True)
 
 
-def _own_for(architecture: Architecture) -> Check:
+def _own_for(architecture: Architecture) -> DoctorCheck:
     """Our programs for its guests are built where there is a compiler, by the `make` that comes after it."""
     name, matters = f"our programs for {architecture.name}", "virtual ARM board"
     if not shutil.which(_COMPILERS[architecture.name]):
-        return Check(
+        return DoctorCheck(
             name, "warning", f"not built: no {_COMPILERS[architecture.name]}", matters, "make image-packages arm"
         )
     try:
         for program in ("rtqual-agent", "rtqual-probe"):
             guest_file(program + architecture.suffix)
     except (RunFailed, OSError):
-        return Check(name, "missing", "not built, and their compiler is here", matters, "make")
-    return Check(name, "ok", "built", matters)
+        return DoctorCheck(name, "missing", "not built, and their compiler is here", matters, "make")
+    return DoctorCheck(name, "ok", "built", matters)
 
 
-def _freertos() -> Check:
+def _freertos() -> DoctorCheck:
     """The kernel's source is kept once fetched; cargo 1.85 is the first that reads the crate which carries it."""
     name, matters = "FreeRTOS's kernel", "FreeRTOS"
     if os.environ.get("FREERTOS_KERNEL_PATH"):
-        return Check(name, "ok", "FREERTOS_KERNEL_PATH", matters)
+        return DoctorCheck(name, "ok", "FREERTOS_KERNEL_PATH", matters)
     if any((cache_dir() / "freertos").glob("freertos-next-*/tasks.c")):
-        return Check(name, "ok", "in the cache", matters)
+        return DoctorCheck(name, "ok", "in the cache", matters)
     version = re.search(r"cargo 1\.(\d+)", said("cargo", "--version"))
     if version and int(version[1]) >= 85:
-        return Check(name, "ok", f"{version[0]} fetches it", matters)
+        return DoctorCheck(name, "ok", f"{version[0]} fetches it", matters)
     found = f"{version[0]} is too old to fetch it" if version else "no cargo to fetch it"
     package = next((package for package in _CARGOS if package in _known("cargo")), "")
     fix = install(package) if package else "install Rust 1.85 or newer, or set FREERTOS_KERNEL_PATH"
-    return Check(name, "warning", found, matters, fix, package)
+    return DoctorCheck(name, "warning", found, matters, fix, package)
 
 
-def _instruction_clock() -> Check:
+def _instruction_clock() -> DoctorCheck:
     """Two CPUs under the instruction clock with our plugin, for which QEMU must be built with TCG plugins."""
     name, matters = "instruction clock", "virtual board"
     try:
         clock = str(plugin("rtqual-clock", _qemu_version())).replace(",", ",,")  # a comma parts options
     except (RunFailed, OSError) as error:
-        return Check(name, "missing", f"not tried: {error}", matters, "make", demo=True)
+        return DoctorCheck(name, "missing", f"not tried: {error}", matters, "make", demo=True)
     trial = try_guest([*_MACHINE, "-plugin", f"file={clock}"], _TCG_TIMEOUT_S)
     if trial.failure:
-        return Check(name, "missing", f"a guest with two CPUs {trial.failure}", matters, demo=True)
-    return Check(name, "ok", f"a guest with two CPUs answers in {trial.took_s:.1f} s", matters, demo=True)
+        return DoctorCheck(name, "missing", f"a guest with two CPUs {trial.failure}", matters, demo=True)
+    return DoctorCheck(name, "ok", f"a guest with two CPUs answers in {trial.took_s:.1f} s", matters, demo=True)
 
 
-def _libraries() -> Check:
+def _libraries() -> DoctorCheck:
     name, matters = "Python libraries", "analysis and report"
     wanted = ("scipy", "matplotlib", "jinja2", "weasyprint", "youplot", "prometheus_client")
     absent = [library for library in wanted if find_spec(library) is None]
     if not absent:
-        return Check(name, "ok", ", ".join(wanted), matters, demo=True)
-    return Check(name, "missing", f"no {', no '.join(absent)}", matters, install_command(absent), demo=True)
+        return DoctorCheck(name, "ok", ", ".join(wanted), matters, demo=True)
+    return DoctorCheck(name, "missing", f"no {', no '.join(absent)}", matters, install_command(absent), demo=True)
 
 
-def _pango() -> Check:
+def _pango() -> DoctorCheck:
     """Loading WeasyPrint loads Pango; the demo ends with a PDF, so it fails without.
 
     What it prints then is not ours: a shell reads what `--install` prints, and a program what `--json` does.
@@ -271,15 +273,17 @@ def _pango() -> Check:
         with redirect_stdout(io.StringIO()):
             importlib.import_module("weasyprint")
     except ModuleNotFoundError:
-        return Check(name, "missing", "not tried: weasyprint is missing", matters, demo=True)
+        return DoctorCheck(name, "missing", "not tried: weasyprint is missing", matters, demo=True)
     except (ImportError, OSError) as error:
         found = f"WeasyPrint cannot load it: {first_line(error)}"
-        return Check(name, "missing", found, matters, install(_PANGO_PACKAGES), _PANGO_PACKAGES, demo=True)
-    return Check(name, "ok", "WeasyPrint loads it", matters, demo=True)
+        return DoctorCheck(name, "missing", found, matters, install(_PANGO_PACKAGES), _PANGO_PACKAGES, demo=True)
+    return DoctorCheck(name, "ok", "WeasyPrint loads it", matters, demo=True)
 
 
-def _fonts() -> Check:
+def _fonts() -> DoctorCheck:
     name, matters = "DejaVu fonts", "the PDF report"
     if said("fc-list", "DejaVu Sans"):
-        return Check(name, "ok", "DejaVu Sans", matters)
-    return Check(name, "warning", "not found: other letters, or none", matters, install(_FONT_PACKAGE), _FONT_PACKAGE)
+        return DoctorCheck(name, "ok", "DejaVu Sans", matters)
+    return DoctorCheck(
+        name, "warning", "not found: other letters, or none", matters, install(_FONT_PACKAGE), _FONT_PACKAGE
+    )

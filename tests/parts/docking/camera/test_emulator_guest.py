@@ -12,7 +12,7 @@ import pytest
 from rtqual.base.apt import fetch_closure
 from rtqual.base.architecture import AMD64
 from rtqual.engine.initramfs.contents import copy_program, find
-from rtqual.protocols.board import Outcome
+from rtqual.protocols.board import JobOutcome
 from support.camera_guest import camera_guest
 from support.software_camera import FRAME_BYTES, Z16_BYTES, Truth
 
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.full
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Outcome]:
+def run(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., JobOutcome]:
     """Runs a shell script in Debian's RT kernel; its modules, the emulator and a V4L2 reader are there."""
     folder = tmp_path_factory.mktemp("guest")
     reader = folder / "v4l2_frames"
@@ -57,7 +57,7 @@ class Seen:
         self.report = {k: int(v) for k, v in re.findall(r"^report (\S+) (\d+)$", text, re.MULTILINE)}
 
 
-def truth(outcome: Outcome, name: str, tmp_path: Path) -> Truth:
+def truth(outcome: JobOutcome, name: str, tmp_path: Path) -> Truth:
     path = tmp_path / name
     path.write_text(outcome.files[name])
     return Truth.read(path)
@@ -65,7 +65,7 @@ def truth(outcome: Outcome, name: str, tmp_path: Path) -> Truth:
 
 @pytest.mark.parametrize("speed", ["high", "super"])
 def test_uvcvideo_streams_every_byte_at_60_frames_a_second(
-    run: Callable[..., Outcome], tmp_path: Path, speed: str
+    run: Callable[..., JobOutcome], tmp_path: Path, speed: str
 ) -> None:
     outcome = run(
         f"plug --replay ring --speed {speed}\nv4l2_frames /dev/video0 yuyv 60 180\nunplug\n", collect=("ring.truth",)
@@ -79,7 +79,7 @@ def test_uvcvideo_streams_every_byte_at_60_frames_a_second(
     assert seen.report["frames_lost_without_urb"] == 0
 
 
-def test_the_standard_usbip_tools_attach_it_over_tcp(run: Callable[..., Outcome], tmp_path: Path) -> None:
+def test_the_standard_usbip_tools_attach_it_over_tcp(run: Callable[..., JobOutcome], tmp_path: Path) -> None:
     outcome = run(
         "ds325-emulator --listen 127.0.0.1:3240 --daemon --priority 60 --replay ring --report report\n"
         "usbip list -r 127.0.0.1\nusbip attach -r 127.0.0.1 -b 1-1 || exit 1\n"
@@ -92,7 +92,7 @@ def test_the_standard_usbip_tools_attach_it_over_tcp(run: Callable[..., Outcome]
     assert seen.crcs == [crcs[n % RING] for n in range(60)]
 
 
-def test_v4l2_ctl_streams_every_byte(run: Callable[..., Outcome]) -> None:
+def test_v4l2_ctl_streams_every_byte(run: Callable[..., JobOutcome]) -> None:
     """Debian's own tool writes what it got; it is compared with what the camera was given to send."""
     asked = "--set-fmt-video=width=640,height=240,pixelformat=YUYV --set-parm=60 --stream-mmap=4 --stream-count=60"
     outcome = run(
@@ -103,7 +103,7 @@ def test_v4l2_ctl_streams_every_byte(run: Callable[..., Outcome]) -> None:
     assert Seen(outcome.stdout).report["frames_lost_without_urb"] == 0
 
 
-def test_z16_streams_too_and_all_rates_can_be_asked_for(run: Callable[..., Outcome], tmp_path: Path) -> None:
+def test_z16_streams_too_and_all_rates_can_be_asked_for(run: Callable[..., JobOutcome], tmp_path: Path) -> None:
     script = "".join(
         f"plug --replay ring16 --format z16\nv4l2_frames /dev/video0 z16 {rate} 12\nunplug\n" for rate in (25, 60)
     )
@@ -114,7 +114,7 @@ def test_z16_streams_too_and_all_rates_can_be_asked_for(run: Callable[..., Outco
     assert seen.ends == ["done"] * 2
 
 
-def test_unthrottled_and_stamped_it_is_far_faster_than_the_camera(run: Callable[..., Outcome]) -> None:
+def test_unthrottled_and_stamped_it_is_far_faster_than_the_camera(run: Callable[..., JobOutcome]) -> None:
     outcome = run(
         "plug --replay ring --stamp --unthrottled\ndate=$(rtqual-agent now)\n"
         "NO_CRC=1 v4l2_frames /dev/video0 yuyv 60 300\necho elapsed $(($(rtqual-agent now) - date))\nunplug\n"
@@ -140,7 +140,7 @@ FAULTS = {
 }
 
 
-def test_each_fault_costs_the_frames_it_should_and_the_stream_goes_on(run: Callable[..., Outcome]) -> None:
+def test_each_fault_costs_the_frames_it_should_and_the_stream_goes_on(run: Callable[..., JobOutcome]) -> None:
     script = "".join(
         f"echo case {fault}\nplug --replay ring --stamp --fault {fault}\n"
         f"v4l2_frames /dev/video0 yuyv 60 15 --again\nunplug\n"
@@ -154,12 +154,12 @@ def test_each_fault_costs_the_frames_it_should_and_the_stream_goes_on(run: Calla
         assert report.items() <= seen.report.items(), fault
 
 
-def test_an_unplugged_reader_is_told(run: Callable[..., Outcome]) -> None:
+def test_an_unplugged_reader_is_told(run: Callable[..., JobOutcome]) -> None:
     outcome = run("plug --replay ring --fault unplug@3:0\nv4l2_frames /dev/video0 yuyv 60 15\nunplug\n")
     assert Seen(outcome.stdout).ends == ["unplugged"]
 
 
-def test_wrong_descriptors_harm_nothing_and_the_right_ones_work_after(run: Callable[..., Outcome]) -> None:
+def test_wrong_descriptors_harm_nothing_and_the_right_ones_work_after(run: Callable[..., JobOutcome]) -> None:
     kinds = (
         "truncated total-length zero-length length intervals interval-0 size format no-format no-endpoint endpoint"
         " no-unit loop class"

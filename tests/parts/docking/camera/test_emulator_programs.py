@@ -9,7 +9,7 @@ import pytest
 from rtqual.base.apt import fetch, fetch_closure
 from rtqual.base.architecture import AMD64
 from rtqual.engine.initramfs.contents import copy_program, find
-from rtqual.protocols.board import Outcome
+from rtqual.protocols.board import JobOutcome
 from support.camera_guest import camera_guest
 from support.software_camera import FRAME_BYTES
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.full
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Outcome]:
+def run(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., JobOutcome]:
     folder = tmp_path_factory.mktemp("guest")
     standard = folder / "standard"
     (standard / "usr/bin").mkdir(parents=True)
@@ -36,7 +36,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Outcome]:
     return camera_guest(folder / "scratch", files, common=common)
 
 
-def test_gstreamer_gets_every_byte(run: Callable[..., Outcome]) -> None:
+def test_gstreamer_gets_every_byte(run: Callable[..., JobOutcome]) -> None:
     """Frames go round: each is the one after the one before."""
     caps = "video/x-raw,format=YUY2,width=640,height=240,framerate=60/1"
     outcome = run(
@@ -54,7 +54,7 @@ def test_gstreamer_gets_every_byte(run: Callable[..., Outcome]) -> None:
     assert order == [(order[0] + n) % RING for n in range(60)]
 
 
-def test_v4l2_compliance_finds_only_what_it_finds_of_every_camera_of_uvcvideo(run: Callable[..., Outcome]) -> None:
+def test_v4l2_compliance_finds_only_what_it_finds_of_every_camera_of_uvcvideo(run: Callable[..., JobOutcome]) -> None:
     """That driver answers STREAMON without buffers as if it had some, whatever the camera: it does not use the kernel's
     helpers for that (known upstream since 2021, open in 6.12)."""
     outcome = run("plug --replay ring\nv4l2-compliance -d /dev/video0 -s5 > told 2>&1\ncat told\nunplug\n")

@@ -14,7 +14,7 @@ import pytest
 
 from rtqual.base.apt import fetch
 from rtqual.engine.candidates.module import build_modules
-from rtqual_docking.carried import MODULES
+from rtqual_docking.camera_files import MODULES
 from support.flight_programs import program
 from support.kmod_guest import FAULTS, KMOD, RING, Guest, boot, cycles, exact, frames, hashed, strict
 from support.software_camera import programs as emulator_programs

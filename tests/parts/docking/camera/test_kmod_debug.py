@@ -18,10 +18,10 @@ from rtqual.engine.boards.virtual import VirtualBoard
 from rtqual.engine.candidates.module import build_modules
 from rtqual.engine.initramfs.contents import TOOL_PACKAGES
 from rtqual.engine.mission import Tailor
-from rtqual.parts.tailor.candidate import as_candidate, tailor
-from rtqual.parts.tailor.headers import of_built
-from rtqual.protocols.board import Command, Job, Machine, Outcome
-from rtqual_docking.carried import camera_modules
+from rtqual.parts.tailor.built_headers import of_built
+from rtqual.parts.tailor.tailored import as_candidate, tailor
+from rtqual.protocols.board import Command, Job, JobOutcome, Machine
+from rtqual_docking.camera_files import camera_modules
 from support.flight_programs import program
 from support.kmod_guest import COMMON, FAULTS, KMOD, cycles, frames
 from support.software_camera import programs as emulator_programs
@@ -69,7 +69,7 @@ WRONG = {
     "object": "ODEBUG: free active .*timer_list",
 }
 CYCLES = 100
-Guest = Callable[[str], Outcome]
+Guest = Callable[[str], JobOutcome]
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +87,7 @@ def checked(tmp_path_factory: pytest.TempPathFactory) -> Guest:
     kernel = as_candidate("checked", made.built, AMD64, boot=(), tools=fetch_closure(TOOL_PACKAGES), extra=extra)
     board = VirtualBoard(kernel, Machine(), folder)
 
-    def run(script: str) -> Outcome:
+    def run(script: str) -> JobOutcome:
         job = Job(
             measure=Command(("sh", "-c", COMMON + BEFORE + script + AFTER)),
             modules=("uvcvideo", "vhci-hcd"),
@@ -100,7 +100,7 @@ def checked(tmp_path_factory: pytest.TempPathFactory) -> Guest:
     return run
 
 
-def clean(outcome: Outcome) -> str:
+def clean(outcome: JobOutcome) -> str:
     """What it printed, if the kernel has nothing to report."""
     reports = [line for line in outcome.stdout.splitlines() if line.startswith("kernel ")]
     assert not reports, "\n".join([*reports[:40], outcome.files["told"][:8000]])

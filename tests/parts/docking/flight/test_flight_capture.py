@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from rtqual.protocols.board import Outcome
+from rtqual.protocols.board import JobOutcome
 from support.camera_guest import camera_guest
 from support.flight_programs import program
 from support.software_camera import values
@@ -20,7 +20,7 @@ camera() { plug "$@"; for thread in vhci_rx vhci_tx; do chrt -f -p 50 "$(pidof $
 gone() { unplug; sed 's/^/log /' log; }
 """
 GAP = re.compile(r"^(gap|gap_estimated)=(\d+) (\d+)", re.MULTILINE)
-Run = Callable[..., Outcome]
+Run = Callable[..., JobOutcome]
 
 pytestmark = pytest.mark.full
 

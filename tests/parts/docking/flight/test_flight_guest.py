@@ -8,7 +8,7 @@ import pytest
 
 from rtqual.engine.dictionary.codec import Telemetry, telecommand, telemetry
 from rtqual.engine.dictionary.definition import load
-from rtqual.protocols.board import Outcome
+from rtqual.protocols.board import JobOutcome
 from support.camera_guest import camera_guest
 from support.flight_programs import flight_program
 
@@ -50,7 +50,7 @@ class Said:
 
 
 @pytest.fixture(scope="module")
-def guest(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Outcome]:
+def guest(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., JobOutcome]:
     folder = tmp_path_factory.mktemp("guest")
     programs = {f"usr/bin/{name}": flight_program(name) for name in ("ds325-flight", "flight_ground")}
     return camera_guest(folder, programs, common=COMMON, options="--priority 70 --replay ring --stamp")
@@ -69,7 +69,7 @@ def request(number: int) -> bytes:
     return (0x1800 | DEFINITION.apid).to_bytes(2, "big") + (0xC000 | number).to_bytes(2, "big")
 
 
-def test_it_streams_loses_the_camera_and_goes_on_through_a_crash(guest: Callable[..., Outcome]) -> None:
+def test_it_streams_loses_the_camera_and_goes_on_through_a_crash(guest: Callable[..., JobOutcome]) -> None:
     steps: list[tuple[int, str, dict[str, str | int]]] = [
         (300, "LIDAR_START", {}), (1300, "HK_ONCE", {"structure": "CAMERA"}), (1310, "HK_ONCE", {"structure": "POSE"}),
         (1320, "TAKE_FRAME", {}), (3000, "HK_ONCE", {"structure": "CAMERA"}),
@@ -119,7 +119,7 @@ DRIVER = ("vhci-hcd",)
 
 
 def test_through_its_own_driver_it_streams_loses_the_camera_and_goes_on_through_a_crash(
-    guest: Callable[..., Outcome],
+    guest: Callable[..., JobOutcome],
 ) -> None:
     steps: Steps = [
         (300, "LIDAR_START", {}), (1300, "HK_ONCE", {"structure": "CAMERA"}), (1310, "HK_ONCE", {"structure": "POSE"}),
@@ -182,7 +182,7 @@ REFUSED = (
 
 
 def test_the_driver_takes_rate_exposure_confidence_and_calibration_while_it_streams(
-    guest: Callable[..., Outcome],
+    guest: Callable[..., JobOutcome],
 ) -> None:
     def put(parameter: str, value: int) -> tuple[str, dict[str, str | int]]:
         return "SET_PARAMETERS", {"parameter": parameter, "value": value}

@@ -21,7 +21,7 @@ from elftools.elf.elffile import ELFFile
 from rtqual.base.apt import fetch_closure
 from rtqual.base.architecture import AMD64
 from rtqual.engine.initramfs.contents import copy_program, find, guest_file
-from rtqual.protocols.board import Outcome
+from rtqual.protocols.board import JobOutcome
 from support.camera_guest import camera_guest
 from support.flight_programs import FLIGHT, ROOT
 from support.flight_programs import run as run_here
@@ -148,7 +148,7 @@ def crcs(frames: npt.NDArray[np.uint16]) -> list[int]:
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Outcome]:
+def run(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], JobOutcome]:
     """Runs a shell script in Debian's RT kernel with Debian's OpenNI2, all its drivers and ours."""
     folder = tmp_path_factory.mktemp("guest")
     root = folder / "root"
@@ -168,7 +168,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Outcome]:
     files = {str(p.relative_to(root)): p for p in root.rglob("*") if p.is_file() and not p.is_symlink()}
     guest = camera_guest(folder / "scratch", sent | files, options="--priority 60 --replay /usr/share/scene")
 
-    def run(script: str) -> Outcome:
+    def run(script: str) -> JobOutcome:
         outcome = guest(script)
         assert "failed" not in outcome.stdout, outcome.stdout
         return outcome
@@ -179,7 +179,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Outcome]:
 class Seen:
     """What our reader printed: index, time in us and CRC-32 of each frame; the other lines as they are."""
 
-    def __init__(self, outcome: Outcome) -> None:
+    def __init__(self, outcome: JobOutcome) -> None:
         lines = outcome.stdout.splitlines()
         frames = [line.split()[1:] for line in lines if line.startswith("frame ")]
         self.indices = [int(f[0]) for f in frames]
@@ -197,7 +197,7 @@ def assert_spaced(times_us: list[int], rate: int) -> None:
 
 
 @pytest.mark.full
-def test_openni2s_own_sample_prints_the_scenes_depths(run: Callable[[str], Outcome]) -> None:
+def test_openni2s_own_sample_prints_the_scenes_depths(run: Callable[[str], JobOutcome]) -> None:
     """SimpleRead as Debian ships it, ended by a key. It prints the pixel at (240 + 1) * 320 / 2."""
     outcome = run("plug\n(usleep 1500000; echo) | SimpleRead > out || exit 1\ncat out\n")
     lines = outcome.stdout.splitlines()
@@ -213,7 +213,7 @@ def test_openni2s_own_sample_prints_the_scenes_depths(run: Callable[[str], Outco
 @pytest.mark.full
 @pytest.mark.parametrize(("rate", "driver"), [(25, "asan"), (60, "")])
 def test_every_pixel_of_every_frame_is_the_decoded_scenes(
-    run: Callable[[str], Outcome], rate: int, driver: str
+    run: Callable[[str], JobOutcome], rate: int, driver: str
 ) -> None:
     seen = Seen(run(f"plug\n{SANITIZED if driver else ''}frames 60 rate={rate} || exit 1\n"))
     assert seen.crcs == [crcs(depths())[n % FRAMES] for n in range(60)]
@@ -243,13 +243,13 @@ def test_the_decoded_scene_is_what_the_camera_itself_would_send_as_depth(tmp_pat
 
 
 @pytest.mark.full
-def test_mirrored_frames_are_the_same_from_right_to_left(run: Callable[[str], Outcome]) -> None:
+def test_mirrored_frames_are_the_same_from_right_to_left(run: Callable[[str], JobOutcome]) -> None:
     seen = Seen(run("plug\nframes 20 mirror=1 || exit 1\n"))
     assert seen.crcs == [crcs(depths()[:, :, ::-1])[n % FRAMES] for n in range(20)]
 
 
 @pytest.mark.full
-def test_a_frame_without_a_buffer_is_dropped_and_its_index_is_missing(run: Callable[[str], Outcome]) -> None:
+def test_a_frame_without_a_buffer_is_dropped_and_its_index_is_missing(run: Callable[[str], JobOutcome]) -> None:
     seen = Seen(run("plug\nframes 20 rate=60 refuse=4 || exit 1\n"))
     assert seen.indices == [n for n in range(26) if n % 4 != 3]
     assert seen.crcs == [crcs(depths())[n % FRAMES] for n in seen.indices]
@@ -258,7 +258,7 @@ def test_a_frame_without_a_buffer_is_dropped_and_its_index_is_missing(run: Calla
 @pytest.mark.full
 @pytest.mark.parametrize(("reopen", "driver"), [(0, ""), (1, ""), (1, "asan")])
 def test_an_unplugged_camera_is_told_and_streams_again_when_it_is_back(
-    run: Callable[[str], Outcome], reopen: int, driver: str
+    run: Callable[[str], JobOutcome], reopen: int, driver: str
 ) -> None:
     """On the stream that was open, and on one opened anew while the old one still waits."""
     seen = Seen(

@@ -31,7 +31,7 @@ from spacepackets.cfdp.pdu.metadata import MetadataParams
 from spacepackets.util import ByteFieldU8, ByteFieldU32
 
 from rtqual.engine.dictionary import octets
-from rtqual.engine.procedure.files import CONDITIONS, File
+from rtqual.engine.procedure.transfers import CONDITIONS, File
 from support.built import built
 from support.flight_link import DEFINITION, PATIENCE_S, Program, command, start
 from support.flight_programs import flight_program

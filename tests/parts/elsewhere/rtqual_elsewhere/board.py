@@ -2,8 +2,8 @@
 """A board: its class, and its row."""
 
 from rtqual.engine.boards.local import LocalBoard
-from rtqual.protocols.board import Board, Job, Outcome
-from rtqual.protocols.board.registry import Kind, Program, Row, Start
+from rtqual.protocols.board import Board, Job, JobOutcome
+from rtqual.protocols.board.registry import BoardProgram, BoardRow, CandidateKind, Start
 
 
 class FarBoard(Board):
@@ -17,18 +17,18 @@ class FarBoard(Board):
     def artefacts(self) -> dict[str, str]:
         return {**self._here.artefacts(), "line": self._line}
 
-    def run(self, job: Job, *, seed: int, timeout_s: float) -> Outcome:
+    def run(self, job: Job, *, seed: int, timeout_s: float) -> JobOutcome:
         return self._here.run(job, seed=seed, timeout_s=timeout_s)
 
 
-FAR = Row(
+FAR = BoardRow(
     "far",
-    (Kind(
+    (CandidateKind(
         "far", 'far = "LINE"', "reached by {}", "far, which is elsewhere",
         "tty[A-Z]+[0-9]", "a line, as 'ttyS0'", "Its line.",
     ),),
     FarBoard, lambda board_s, *_: board_s,
     why_not=lambda line: f"{line} is a console" if line == "ttyAMA0" else "",
-    programs=(Program("ld-of-far", "far-tools", "the far board"),),
+    programs=(BoardProgram("ld-of-far", "far-tools", "the far board"),),
     cpus=lambda: 1, why_cpus="what {} leads to has one CPU",
 )  # fmt: skip

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from rtqual.base.errors import RunFailed
-from rtqual.protocols.board import Command, Job, Outcome
+from rtqual.protocols.board import Command, Job, JobOutcome
 from rtqual.protocols.instrument import Instrument, Parameters
 from rtqual.protocols.instrument.output import require_success
 from rtqual.protocols.record.schema import Measurement, Series
@@ -25,7 +25,7 @@ class _Pauses(Instrument):
     def job(self, parameters: PausesParameters, *, cpus: int, seed: int) -> Job:  # noqa: ARG002
         return Job(measure=Command(("sh", "-c", _LOOK, "looks", str(parameters.looks))))
 
-    def read(self, parameters: PausesParameters, outcome: Outcome, *, cpus: int) -> Measurement:  # noqa: ARG002
+    def read(self, parameters: PausesParameters, outcome: JobOutcome, *, cpus: int) -> Measurement:  # noqa: ARG002
         require_success("date", outcome)
         times_ns = [int(line) for line in outcome.stdout.split()]
         if len(times_ns) != parameters.looks:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What this package brings."""
 
-from rtqual.protocols.part import Chapter, CommandOfPart, Part, Row, Table
+from rtqual.protocols.part import Chapter, CommandOfPart, MissionTables, Part, Row
 
 PART = Part(
     "elsewhere",
@@ -10,7 +10,7 @@ PART = Part(
     imports=(Row(1000, "rtqual_elsewhere.format:BELL"),),
     loads=(Row(1000, "rtqual_elsewhere.load:SUM"),),
     chapters=(Chapter(65, "rtqual_elsewhere.chapter:lines", "", "Lines that were used"),),
-    tables=(Table(1000, "rtqual_elsewhere.wish:Wish", "wish", "What is wished, one [[wish]] each."),),
+    tables=(MissionTables(1000, "rtqual_elsewhere.wish:Wish", "wish", "What is wished, one [[wish]] each."),),
     judgements=(Row(1000, "rtqual_elsewhere.wish:wished"),),
     commands=(CommandOfPart(1000, "rtqual_elsewhere.command:where", "where", "Print the lines to boards elsewhere."),),
 )

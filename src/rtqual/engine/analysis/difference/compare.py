@@ -24,7 +24,7 @@ from rtqual.engine.analysis.figure.intervals import Sure, difference, minus, rat
 from rtqual.engine.analysis.figure.model import Distribution, Figure, Interval, Summary
 from rtqual.engine.analysis.figure.statistics import is_size
 from rtqual.engine.analysis.figure.summary import READ_ONCE, RESOLUTION, Measured
-from rtqual.protocols.record.schema import Int64Array, Kind, Timing
+from rtqual.protocols.record.schema import Int64Array, SeriesKind, Timing
 
 COMPARED = ("p50", "p99", "median run max", "avg", "median run max-min", "p95-avg")
 
@@ -191,7 +191,7 @@ def _superiorities(a: Summary, b: Summary, statistics: Iterable[str]) -> dict[st
 
 def _run_maxima(summary: Summary) -> Distribution:
     values, counts = np.unique(np.array(summary.run_maxima, np.int64), return_counts=True)
-    return Distribution(values, counts, "", Kind.HISTOGRAM)
+    return Distribution(values, counts, "", SeriesKind.HISTOGRAM)
 
 
 def _with_overflow(distribution: Distribution) -> tuple[Int64Array, Int64Array]:

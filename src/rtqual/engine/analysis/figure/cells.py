@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from rtqual.base.words import count, listed
 from rtqual.engine.analysis.figure.asked import AGAIN, LEVEL, MOST_LOOKS, Asked, ranked_by, usual_cpus
-from rtqual.engine.analysis.figure.lost import Losses, by_group, losses, with_reasons
+from rtqual.engine.analysis.figure.losses import Losses, by_group, losses, with_reasons
 from rtqual.engine.analysis.figure.model import Figure, Group, LeftOut, LostRun, Summary
 from rtqual.engine.analysis.figure.summary import Measured, measure
 from rtqual.engine.mission import PUBLISHED, Mission, PlannedCell

@@ -28,7 +28,7 @@ _TIME = "ns"
 
 
 @dataclass(frozen=True)
-class Run:
+class RunLateness:
     """One run of a series, in the series' unit."""
 
     late: bool
@@ -62,13 +62,13 @@ def _of(record: Record, name: str) -> list[Series]:
     return [series for series in record.series if series.info.name == name and series.counts.any()]
 
 
-def _run(record: Record, name: str) -> Run | None:
+def _run(record: Record, name: str) -> RunLateness | None:
     series = _of(record, name)
     if not series:
         return None
     mean = sum(_mean(each) * each.total for each in series) / sum(each.total for each in series)
     largest = max(_largest(each) for each in series)
-    return Run(LATER_S in record.manifest.provenance.facts, mean, largest)
+    return RunLateness(LATER_S in record.manifest.provenance.facts, mean, largest)
 
 
 def _mean(series: Series) -> float:
@@ -83,7 +83,7 @@ def _largest(series: Series) -> float:
     return max(float(series.values[-1]), float(reported))
 
 
-def _between(runs: Sequence[Run], *, idle: bool) -> str:
+def _between(runs: Sequence[RunLateness], *, idle: bool) -> str:
     early, late = [run for run in runs if not run.late], [run for run in runs if run.late]
     if not early or not late:
         return ""

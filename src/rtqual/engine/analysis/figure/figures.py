@@ -42,7 +42,7 @@ from rtqual.engine.analysis.figure.model import Figure, Interval, Spread
 from rtqual.engine.analysis.figure.pool import Pool
 from rtqual.engine.analysis.figure.spread import LARGEST, run_medians, spread
 from rtqual.engine.analysis.figure.statistics import RELATIVE, evaluate, left_out, lies_in_overflow, mean, quantile
-from rtqual.protocols.record.schema import Kind
+from rtqual.protocols.record.schema import SeriesKind
 
 _SIGNED = ("p95-avg", "(p95-avg)/p95")  # negative where rare samples lift the average
 STEPS_TO_FOLLOW = 20  # distinct values within a quantile's interval; on fewer it moves in steps, not with the average
@@ -69,7 +69,7 @@ def quantile_figures(pool: Pool, names: Iterable[str], known: Mapping[str, Figur
 
     `known` figures are not computed again.
     """
-    if pool.kind == Kind.SUMMARY:
+    if pool.kind == SeriesKind.SUMMARY:
         return {}
     return {
         name: known.get(name) or _figure(pool, name, quantile(pool, name))
@@ -107,7 +107,7 @@ def _figure(pool: Pool, name: str, value: float) -> Figure:
         interval=interval,
         why_no_interval=why,
         at_least=at_least,
-        binned=pool.kind == Kind.BINNED and name.startswith(("p", "(p", "std")),
+        binned=pool.kind == SeriesKind.BINNED and name.startswith(("p", "(p", "std")),
         least=least,
     )
 
@@ -151,7 +151,7 @@ def _interval(pool: Pool, name: str, value: float) -> Interval | None:
 
 
 def _quantile_interval(pool: Pool, name: str) -> Interval:
-    if pool.kind == Kind.SUMMARY:
+    if pool.kind == SeriesKind.SUMMARY:
         return mean_interval(quantile(pool, name), left_out(pool, name), signed=pool.signed, tail=pool.tail)
     q = fraction(name)
     samples = int(pool.together[-1])
@@ -179,7 +179,7 @@ def _shares(pool: Pool, q: Fraction) -> FloatArray:
 def _p95_to_average(pool: Pool, value: float, *, relative: bool) -> Interval:
     p95, average = quantile(pool, "p95"), mean(pool)
     without = left_out(pool, "avg")
-    if pool.kind == Kind.SUMMARY:
+    if pool.kind == SeriesKind.SUMMARY:
         rest = left_out(pool, "p95")
         parts = 1 - without / rest if relative else rest - without
         return mean_interval(value, parts, signed=True, tail=pool.tail)
@@ -202,7 +202,7 @@ def certain_miss(pool: Pool, name: str, limit: float) -> str:
     above it about every second time), or the share of samples beyond the limit is, at the lower end of its interval,
     larger than the quantile leaves.
     """
-    if name not in QUANTILES or pool.kind == Kind.SUMMARY:
+    if name not in QUANTILES or pool.kind == SeriesKind.SUMMARY:
         return ""
     of_run, place = pool.cumulative[:, -1], int(np.searchsorted(pool.values, limit, side="right"))
     below = pool.cumulative[:, place - 1] if place else np.zeros_like(of_run)
@@ -221,7 +221,7 @@ def certain_hold(pool: Pool, name: str, limit: float) -> str:
     The share of samples beyond the limit is, at the upper end of its interval, no larger than the quantile leaves.
     Where none is beyond it, that end is the one of independent samples, as for a largest sample.
     """
-    if name not in QUANTILES or pool.kind == Kind.SUMMARY or pool.incomplete:
+    if name not in QUANTILES or pool.kind == SeriesKind.SUMMARY or pool.incomplete:
         return ""
     left, beyond = float(1 - QUANTILES[name]), _beyond(pool, limit)
     if beyond is None or beyond[1] > left:

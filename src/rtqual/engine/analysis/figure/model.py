@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from rtqual.base.units import format_value
 from rtqual.base.words import count, under
-from rtqual.protocols.record.schema import Int64Array, Kind, Timing
+from rtqual.protocols.record.schema import Int64Array, SeriesKind, Timing
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ class Distribution:
     values: Int64Array
     counts: Int64Array
     unit: str
-    kind: Kind
+    kind: SeriesKind
     overflow: int = 0
     overflow_from: int | None = None
 

@@ -10,10 +10,10 @@ import numpy as np
 
 from rtqual.engine.analysis.figure.asked import TAIL, tail
 from rtqual.engine.analysis.figure.intervals import FloatArray
-from rtqual.protocols.record.schema import Int64Array, Kind, Series, SeriesInfo
+from rtqual.protocols.record.schema import Int64Array, Series, SeriesInfo, SeriesKind
 
-_KINDS = list(Kind)
-_COARSE = (Kind.BINNED, Kind.SUMMARY)
+_KINDS = list(SeriesKind)
+_COARSE = (SeriesKind.BINNED, SeriesKind.SUMMARY)
 _MOST_NS = 2**62
 _TELL_STEP = 5  # distinct values; fewer have a common divisor that is no clock's
 _CUT_NS = 1_000  # what the tools that count microseconds cut off
@@ -24,7 +24,7 @@ class Pool:
     """R runs over K distinct values. An overflowed sample counts as `ceiling`, the least it can be."""
 
     unit: str
-    kind: Kind
+    kind: SeriesKind
     values: Int64Array  # (K,) ascending
     cumulative: Int64Array  # (R, K) samples of a run at or below a value
     counts: Int64Array  # (K,) of all runs, overflowed samples not included
@@ -112,7 +112,7 @@ def is_incomplete(series: Series) -> bool:
     """Whether the tool printed a larger maximum than its histogram has, and counted nothing beyond."""
     told = series.info.reported.get("max", -math.inf)
     return (
-        series.info.kind == Kind.HISTOGRAM
+        series.info.kind == SeriesKind.HISTOGRAM
         and not series.info.overflow
         and len(series.values) > 0
         and told > series.values[-1]

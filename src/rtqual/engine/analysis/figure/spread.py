@@ -15,7 +15,7 @@ from rtqual.engine.analysis.figure.asked import RUNS_FOR_INTERVAL, TAIL
 from rtqual.engine.analysis.figure.intervals import FloatArray
 from rtqual.engine.analysis.figure.model import Spread
 from rtqual.engine.analysis.figure.pool import Pool
-from rtqual.protocols.record.schema import Kind
+from rtqual.protocols.record.schema import SeriesKind
 
 Rules = Sequence[tuple[float, float]]  # stands apart: by how many times and standard deviations; the strictest last
 FACTOR = 2.0  # runs that differ by so much are of two kinds where they lie SPREADS apart
@@ -45,7 +45,7 @@ def spread(values: FloatArray, tail: float = TAIL, least: float = 0.0, rules: Ru
 
 def run_medians(pool: Pool) -> FloatArray | None:
     """(R,) the median of each run; None of a tool that gave no samples."""
-    if pool.kind == Kind.SUMMARY or not pool.cumulative.size or not pool.cumulative[:, -1].all():
+    if pool.kind == SeriesKind.SUMMARY or not pool.cumulative.size or not pool.cumulative[:, -1].all():
         return None
     places = [int(np.searchsorted(run, -(-run[-1] // 2))) for run in pool.cumulative]
     return pool.values[places].astype(np.float64)

@@ -20,12 +20,12 @@ from rtqual.base.units import DURATIONS_NS
 from rtqual.engine.analysis.figure.asked import OF_RUNS, QUANTILES, UPPER_SHARE, fraction, samples_needed
 from rtqual.engine.analysis.figure.intervals import FloatArray
 from rtqual.engine.analysis.figure.pool import Pool
-from rtqual.protocols.record.schema import Kind
+from rtqual.protocols.record.schema import SeriesKind
 
 
 def quantile(pool: Pool, name: str) -> float:
     """Of a tool that printed its quantile and no samples: the average over the runs."""
-    if pool.kind == Kind.SUMMARY:
+    if pool.kind == SeriesKind.SUMMARY:
         return float(np.average(pool.reported[name], weights=pool.n))
     return pool.at_rank(math.ceil(int(pool.together[-1]) * fraction(name)))
 
@@ -131,7 +131,7 @@ def _part(pool: Pool, part: float, whole: float) -> float:
 
 
 def _can_give(pool: Pool, statistic: str) -> bool:
-    if pool.kind == Kind.SUMMARY:
+    if pool.kind == SeriesKind.SUMMARY:
         printed = {name for name in ("min", "avg", "max", *QUANTILES) if name in pool.reported}
         return _INPUTS.get(statistic, {statistic}) <= printed
     if "avg" in _INPUTS.get(statistic, set()) and (pool.incomplete or not pool.avg_known):

@@ -25,7 +25,7 @@ from rtqual.engine.analysis.figure.pool import Pool, pool_runs
 from rtqual.engine.analysis.figure.spread import spread
 from rtqual.engine.analysis.figure.statistics import is_count, is_size, never_negative
 from rtqual.engine.boards.guest import guest_of, why_no_hardware
-from rtqual.engine.boards.remote.clock import NOT_COMPARED
+from rtqual.engine.boards.remote.clock_rate import NOT_COMPARED
 from rtqual.protocols.record.schema import Record, Scalar, Series, Timing
 
 # From the best to the weakest clock of a group.

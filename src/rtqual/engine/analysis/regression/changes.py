@@ -52,7 +52,7 @@ Places = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Point:
+class FigurePoint:
     """A figure with its 95 % interval."""
 
     value: float
@@ -145,21 +145,21 @@ class _Row:
         return abs(b - a) > (np.log1p(SMALLEST) if self.logs else SMALLEST * size)
 
 
-def changes(series: Sequence[Point], together: int = 1) -> tuple[Change, ...]:
+def changes(series: Sequence[FigurePoint], together: int = 1) -> tuple[Change, ...]:
     """The changes in a series, one of so many that are looked at `together`; with those that earlier versions showed
     and later ones took back. None in fewer than LEAST points."""
     courses = _courses(series, together)
     return ledger([found for found, _ in courses], len(series) - len(courses))
 
 
-def drift(series: Sequence[Point], together: int = 1) -> Drift | None:
+def drift(series: Sequence[FigurePoint], together: int = 1) -> Drift | None:
     """Where the series as it now stands has no levels, and a slope."""
     courses = _courses(series, together, every=False)
     return courses[-1][1] if courses else None
 
 
 @dataclass(frozen=True)
-class Course:
+class SeriesCourse:
     """A series as it now stands. `odd`: versions that stand apart alone, which is no change of level."""
 
     changes: tuple[Change, ...] = ()
@@ -168,19 +168,19 @@ class Course:
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # of figures that no machine gives
-def courses(series: Sequence[Sequence[Point]], together: int) -> list[Course]:
+def courses(series: Sequence[Sequence[FigurePoint]], together: int) -> list[SeriesCourse]:
     """Of many series at once: their changes, drifts and odd versions.
 
     `since` looks back over the last CONFIRMED versions alone, which tells 'new' from 'stands', and what was gone before
     is not among the changes. Series of fewer than LEAST points have none.
     """
-    found = [Course() for _ in series]
+    found = [SeriesCourse() for _ in series]
     long = [place for place, points in enumerate(series) if len(points) >= LEAST]
     for begin in range(0, len(long), _AT_ONCE):
         places = long[begin : begin + _AT_ONCE]
         rows = [_row(series[place]) for place in places]
         for place, row, (shaped, drifts) in zip(places, rows, _shapes(rows, together), strict=True):
-            found[place] = Course(shaped, drifts, row.odd(tuple(change.at for change in shaped)))
+            found[place] = SeriesCourse(shaped, drifts, row.odd(tuple(change.at for change in shaped)))
     changed = [place for place in long if found[place].changes]
     for place in changed:
         points = series[place]
@@ -191,7 +191,7 @@ def courses(series: Sequence[Sequence[Point]], together: int) -> list[Course]:
     return found
 
 
-def _row(series: Sequence[Point]) -> "_Row":
+def _row(series: Sequence[FigurePoint]) -> "_Row":
     logs = all(point.value > 0 for point in series)
     values, errors = (np.array([getattr(point, name) for point in series]) for name in ("value", "error"))
     return _Row(np.log(values), errors / values, logs=True) if logs else _Row(values, errors, logs=False)
@@ -269,7 +269,7 @@ def signed_ranks(apart: FloatArray) -> float:
 
 
 def _courses(
-    series: Sequence[Point], together: int, *, every: bool = True
+    series: Sequence[FigurePoint], together: int, *, every: bool = True
 ) -> list[tuple[tuple[Change, ...], Drift | None]]:
     """What is found after each version from the LEAST-th on, of the REPLAYED last ones, or after the last alone."""
     if len(series) < LEAST:

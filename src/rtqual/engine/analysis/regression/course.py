@@ -32,7 +32,7 @@ class Moved:
 
 
 @dataclass(frozen=True)
-class Answer:
+class RequirementCourse:
     """One requirement or need of one candidate, before and now; None: not asked."""
 
     board: str
@@ -45,7 +45,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Lost:
+class LostSince:
     """What the baseline has and is not there now: a cell, runs of it, a figure."""
 
     group: Group
@@ -60,8 +60,8 @@ class Regressions:
     before: str
     after: str
     figures: tuple[Moved, ...]
-    answers: tuple[Answer, ...]
-    lost: tuple[Lost, ...]
+    answers: tuple[RequirementCourse, ...]
+    lost: tuple[LostSince, ...]
     added: tuple[str, ...]  # cells and runs that the baseline lacks
     inputs: tuple[InputChange, ...]
     notes: tuple[str, ...]
@@ -70,7 +70,7 @@ class Regressions:
     def of(self, *courses: Course) -> list[Moved]:
         return [moved for moved in self.figures if moved.course in courses]
 
-    def answered(self, *courses: Course) -> list[Answer]:
+    def answered(self, *courses: Course) -> list[RequirementCourse]:
         return [answer for answer in self.answers if answer.course in courses]
 
     @property

@@ -19,7 +19,7 @@ from rtqual.engine.analysis.figure.model import Figure, Group, Interval
 from rtqual.engine.analysis.figure.statistics import is_size
 from rtqual.engine.analysis.figure.summary import RESOLUTION, Measured, measure
 from rtqual.engine.analysis.figure.wording import span, value
-from rtqual.engine.analysis.regression.course import Course, Lost, Moved
+from rtqual.engine.analysis.regression.course import Course, LostSince, Moved
 from rtqual.engine.analysis.regression.direction import JUDGED, Asked, better, statistic_of
 from rtqual.engine.analysis.regression.origin import cell_name
 from rtqual.engine.mission import Better
@@ -31,7 +31,7 @@ Pair = tuple[Figure, Figure]  # before, now
 
 
 @dataclass(frozen=True)
-class Rule:
+class GateRule:
     """What is judged, and how strictly."""
 
     asked: Asked = field(default_factory=dict)
@@ -56,15 +56,15 @@ class Rule:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedCell:
     """What became of one cell."""
 
     figures: tuple[Moved, ...] = ()
-    lost: tuple[Lost, ...] = ()
+    lost: tuple[LostSince, ...] = ()
     added: tuple[str, ...] = ()
 
 
-def judge_pair(rule: Rule, group: Group, before: Sequence[Record], after: Sequence[Record]) -> Judged:
+def judge_pair(rule: GateRule, group: Group, before: Sequence[Record], after: Sequence[Record]) -> JudgedCell:
     """Both have records; their parameters are the same (origin.check_comparable)."""
     if is_exact(before, after):
         return _exact(rule, group, before, after)
@@ -79,7 +79,7 @@ def is_exact(before: Sequence[Record], after: Sequence[Record]) -> bool:
     return all(old[seed] == new[seed] for seed in old if seed in new)
 
 
-def figures_judged(rule: Rule, group: Group, before: Sequence[Record], after: Sequence[Record]) -> int:
+def figures_judged(rule: GateRule, group: Group, before: Sequence[Record], after: Sequence[Record]) -> int:
     """How many figures of a cell are judged by intervals."""
     if is_exact(before, after):
         return 0
@@ -87,20 +87,20 @@ def figures_judged(rule: Rule, group: Group, before: Sequence[Record], after: Se
     return len({*_wanted(rule, group), *scalars})
 
 
-def _wanted(rule: Rule, group: Group) -> list[str]:
+def _wanted(rule: GateRule, group: Group) -> list[str]:
     named = {stands_for(name) for *cell, name in rule.asked if cell == [group.instrument, group.load]}
     usual = () if rule.mission_only else tuple(name for name in COMPARED if name in _NOISY)
     return list(dict.fromkeys([*usual, *sorted(named)]))
 
 
-def _exact(rule: Rule, group: Group, before: Sequence[Record], after: Sequence[Record]) -> Judged:
+def _exact(rule: GateRule, group: Group, before: Sequence[Record], after: Sequence[Record]) -> JudgedCell:
     old, new = ({record.inputs.seed: record for record in side} for side in (before, after))
     seeds = [seed for seed in old if seed in new]
     gone, come = [seed for seed in old if seed not in new], [seed for seed in new if seed not in old]
-    lost = [Lost(group, f"{seeds_text(gone)} of {cell_name(group)}", "no record")] if gone else []
+    lost = [LostSince(group, f"{seeds_text(gone)} of {cell_name(group)}", "no record")] if gone else []
     added = (f"{seeds_text(come)} of {cell_name(group)}",) if come else ()
     if not seeds:
-        return Judged((), tuple(lost), added)
+        return JudgedCell((), tuple(lost), added)
     then, now = (measure(group, [side[seed] for seed in seeds]) for side in (old, new))
     refused, unusable = _refused(group, then, now)
     by_seed = {
@@ -113,17 +113,19 @@ def _exact(rule: Rule, group: Group, before: Sequence[Record], after: Sequence[R
         if not _is_judged(rule, group, name, then):
             continue
         if name not in now.summary.figures:
-            lost += [Lost(group, f"{name} of {cell_name(group)}", "there is no such figure any more")]
+            lost += [LostSince(group, f"{name} of {cell_name(group)}", "there is no such figure any more")]
             continue
         both = (figure, now.summary.figures[name])
         pairs = {seed: (a[name], b[name]) for seed, (a, b) in by_seed.items() if name in a and name in b}
         course, reason = _by_seeds(rule, _way(rule, group, name, figure.unit), both, pairs, len(seeds))
         course, reason = (Course.UNDECIDED, refused) if refused else (course, reason)
         figures.append(Moved(group, name, course, *both, reason, exact=True))
-    return Judged(tuple(figures), (*unusable, *lost), added)
+    return JudgedCell(tuple(figures), (*unusable, *lost), added)
 
 
-def _by_seeds(rule: Rule, way: Better | None, both: Pair, pairs: Mapping[int, Pair], runs: int) -> tuple[Course, str]:
+def _by_seeds(
+    rule: GateRule, way: Better | None, both: Pair, pairs: Mapping[int, Pair], runs: int
+) -> tuple[Course, str]:
     """Worse on one seed is worse. `pairs` has the seeds whose samples differ, `both` the figure over all runs."""
     courses = {seed: _course(rule, pair, way) for seed, pair in pairs.items()}
     together = _course(rule, both, way)
@@ -134,7 +136,7 @@ def _by_seeds(rule: Rule, way: Better | None, both: Pair, pairs: Mapping[int, Pa
     return Course.SAME, "worse, but within the tolerance" if any(a.value != b.value for a, b in pairs.values()) else ""
 
 
-def _course(rule: Rule, pair: Pair, way: Better | None) -> Course:
+def _course(rule: GateRule, pair: Pair, way: Better | None) -> Course:
     """Of two exact figures. A value that lies in an overflow is only a lower end of the true value."""
     before, after = pair
     least = after.value - (math.inf if before.at_least else before.value)
@@ -154,7 +156,7 @@ def _where(seeds: Sequence[int], runs: int, pairs: Mapping[int, Pair], hidden: b
     return f"{text}: {value(before)} to {value(after)} on seed {most}"
 
 
-def _noisy(rule: Rule, group: Group, before: Sequence[Record], after: Sequence[Record]) -> Judged:
+def _noisy(rule: GateRule, group: Group, before: Sequence[Record], after: Sequence[Record]) -> JudgedCell:
     then, now = (measure(group, side, max(1, rule.family)) for side in (before, after))
     refused, unusable = _refused(group, then, now)
     same = {record.manifest.hash for record in before} == {record.manifest.hash for record in after}
@@ -177,15 +179,15 @@ def _noisy(rule: Rule, group: Group, before: Sequence[Record], after: Sequence[R
         if _counted(before, after)
         else []
     )
-    lost = [Lost(group, f"{seeds_text(gone)} of {cell_name(group)}", "no record")] if gone else []
-    return Judged(tuple(figures), (*unusable, *lost))
+    lost = [LostSince(group, f"{seeds_text(gone)} of {cell_name(group)}", "no record")] if gone else []
+    return JudgedCell(tuple(figures), (*unusable, *lost))
 
 
 def _counted(before: Sequence[Record], after: Sequence[Record]) -> bool:
     return all(record.manifest.timing.repeats for record in (*before, *after))
 
 
-def _by_interval(rule: Rule, way: Better | None, before: float, difference: Figure) -> tuple[Course, str]:
+def _by_interval(rule: GateRule, way: Better | None, before: float, difference: Figure) -> tuple[Course, str]:
     interval = difference.interval
     if is_size(difference.unit):
         interval = Interval(difference.value, difference.value, "read off the systems")
@@ -200,24 +202,24 @@ def _by_interval(rule: Rule, way: Better | None, before: float, difference: Figu
     return Course.SAME, f"no difference shown: {reason}{told}"
 
 
-def _refused(group: Group, then: Measured, now: Measured) -> tuple[str, tuple[Lost, ...]]:
+def _refused(group: Group, then: Measured, now: Measured) -> tuple[str, tuple[LostSince, ...]]:
     """Why no figure of a cell can be judged; a cell whose runs have become unusable is lost."""
     if then.summary.problems:
         return f"the baseline's runs are refused: {then.summary.problems[0]}", ()
     if now.summary.problems:
         reason = f"its runs are refused: {now.summary.problems[0]}"
-        return reason, (Lost(group, cell_name(group), reason),)
+        return reason, (LostSince(group, cell_name(group), reason),)
     return "", ()
 
 
-def _is_judged(rule: Rule, group: Group, name: str, measured: Measured) -> bool:
+def _is_judged(rule: GateRule, group: Group, name: str, measured: Measured) -> bool:
     if (group.instrument, group.load, name) in rule.asked:
         return True
     usual = name != RESOLUTION if name in measured.scalars else statistic_of(name) in JUDGED
     return usual and not rule.mission_only
 
 
-def _way(rule: Rule, group: Group, name: str, unit: str) -> Better | None:
+def _way(rule: GateRule, group: Group, name: str, unit: str) -> Better | None:
     return rule.asked.get((group.instrument, group.load, name)) or better(name, unit)
 
 

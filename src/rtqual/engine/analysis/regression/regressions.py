@@ -15,10 +15,10 @@ from rtqual.engine.analysis.figure.asked import LEVEL
 from rtqual.engine.analysis.figure.model import Group
 from rtqual.engine.analysis.figure.summary import groups
 from rtqual.engine.analysis.model import Evidence
-from rtqual.engine.analysis.regression.course import Answer, Course, Lost, Moved, Regressions
+from rtqual.engine.analysis.regression.course import Course, LostSince, Moved, Regressions, RequirementCourse
 from rtqual.engine.analysis.regression.direction import asked_of
 from rtqual.engine.analysis.regression.origin import Groups, cell_name, check_comparable, input_changes
-from rtqual.engine.analysis.regression.pairs import Rule, figures_judged, judge_pair, seeds_text
+from rtqual.engine.analysis.regression.pairs import GateRule, figures_judged, judge_pair, seeds_text
 from rtqual.engine.analysis.verdict.clock import as_judged
 from rtqual.engine.analysis.verdict.model import Gate, Outcome
 from rtqual.engine.mission import Mission
@@ -39,11 +39,11 @@ class Side:
 def regressions(
     before: Side, after: Side, *, tolerance: float = 0.0, mission_only: bool = False, strict: bool = False
 ) -> Regressions:
-    """See Rule for `tolerance` and `mission_only`. Raises BadInput where the two cannot be compared."""
+    """See GateRule for `tolerance` and `mission_only`. Raises BadInput where the two cannot be compared."""
     asked = {**asked_of(before.mission), **asked_of(after.mission)}
     if mission_only and not asked:
         raise BadInput(f"{after.name}: --mission-only needs a finished campaign with a requirement or a criterion")
-    rule = Rule(asked, tolerance, mission_only)
+    rule = GateRule(asked, tolerance, mission_only)
     old, new = groups(before.records), groups(after.records)
     both = [group for group in old if group in new]
     if not both:
@@ -55,7 +55,9 @@ def regressions(
     rule = replace(rule, family=sum(figures_judged(rule, group, old[group], new[group]) for group in both))
     judged = [judge_pair(rule, group, old[group], new[group]) for group in both]
     figures = tuple(chain.from_iterable(pair.figures for pair in judged))
-    gone = [Lost(group, cell_name(group), after.failures.get(group, "no record")) for group in old if group not in new]
+    gone = [
+        LostSince(group, cell_name(group), after.failures.get(group, "no record")) for group in old if group not in new
+    ]
     return Regressions(
         before=before.name,
         after=after.name,
@@ -72,7 +74,7 @@ def regressions(
     )
 
 
-def _answers(before: Evidence | None, after: Evidence | None) -> Iterator[Answer]:
+def _answers(before: Evidence | None, after: Evidence | None) -> Iterator[RequirementCourse]:
     """Every requirement that either side asks, in the order of the baseline's; by whatever clock it was judged."""
     if before is None or after is None:
         return
@@ -89,7 +91,7 @@ def _answers(before: Evidence | None, after: Evidence | None) -> Iterator[Answer
             reason = now.reason + limit
         else:
             reason = now.reason if now else "not asked any more"
-        yield Answer(*key, course, as_judged(was) if was else None, as_judged(now) if now else None, reason)
+        yield RequirementCourse(*key, course, as_judged(was) if was else None, as_judged(now) if now else None, reason)
 
 
 def _gates(evidence: Evidence) -> dict[tuple[str, str, str], Gate]:

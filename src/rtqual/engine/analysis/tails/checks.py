@@ -13,10 +13,10 @@ import numpy as np
 from rtqual.base.units import format_ns
 from rtqual.base.words import count
 from rtqual.engine.analysis.figure.intervals import FloatArray
-from rtqual.engine.analysis.tails import process
+from rtqual.engine.analysis.tails import tail_model
 from rtqual.engine.analysis.tails.model import Checked, Estimated, Fitted, ReturnLevel, TailCheck
 from rtqual.engine.analysis.tails.peaks import Clusters, Exceedances
-from rtqual.engine.analysis.tails.process import Fit, Steps
+from rtqual.engine.analysis.tails.tail_model import Fit, Steps
 from rtqual.engine.analysis.tails.thresholds import RAYS, steps
 
 UNEXPECTED = 1.5  # times the peaks that the rest of the tail predicts at most
@@ -66,10 +66,10 @@ def spikes(clusters: Clusters, step: float) -> TailCheck:
         np.append(below.counts, few),
     )
     start = np.array([math.log(clusters.number), 0.0, 0.1])
-    spread = process.peaks_spread(start, clusters.number - few)
-    fit = process.fit(process.peaks(censored), start, spread, rays=RAYS // 2)
+    spread = tail_model.peaks_spread(start, clusters.number - few)
+    fit = tail_model.fit(tail_model.peaks(censored), start, spread, rays=RAYS // 2)
     y = np.array([(ordered[few - 1] - clusters.threshold) / unit])
-    predicted = np.exp(fit.edge[:, 0] + process.log_passing(y, fit.edge[:, None, :])[:, 0])
+    predicted = np.exp(fit.edge[:, 0] + tail_model.log_passing(y, fit.edge[:, None, :])[:, 0])
     at_most = float(predicted.max())
     passed = few <= UNEXPECTED * at_most
     what = "largest peak lies" if few == 1 else f"{few} largest peaks lie"
@@ -88,7 +88,7 @@ def fit_distance(clusters: Clusters, step: float, fit: Fit, unit: float) -> Tail
     """The largest distance between the distribution of the excesses and the fitted one."""
     excesses = steps(clusters.peak, clusters.threshold, step)
     seen = 1 - excesses.counts.cumsum() / excesses.total
-    fitted = np.exp(process.log_passing(excesses.high / unit, fit.best[None, :]))
+    fitted = np.exp(tail_model.log_passing(excesses.high / unit, fit.best[None, :]))
     distance = float(np.abs(seen - fitted).max())
     text = f"the fitted tail is off by at most {100 * distance:.2g} % of the peaks (allowed: {100 * MISFIT:.0f} %)"
     return TailCheck(Checked.SHAPE, distance <= MISFIT, text)
@@ -110,7 +110,7 @@ def halves(clusters: Clusters, times: FloatArray, step: float, fit: Fit, unit: f
     if not min(numbers):
         return TailCheck(Checked.HALVES, False, "all peaks lie in one half of the samples")
     y = (clusters.peak.astype(np.float64) - clusters.threshold + step / 2) / unit
-    rare = np.minimum(-process.log_passing(y, fit.best[None, :]), _RAREST)
+    rare = np.minimum(-tail_model.log_passing(y, fit.best[None, :]), _RAREST)
     rate, size = numbers[1] / numbers[0], rare[~early].mean() / rare[early].mean()
     worst = max(rate, 1 / rate, size, 1 / size)
     text = (

@@ -11,11 +11,11 @@ from rtqual.base.units import format_ns
 from rtqual.base.words import count
 from rtqual.engine.analysis.figure.asked import RUNS_FOR_INTERVAL
 from rtqual.engine.analysis.figure.intervals import FloatArray, mean_interval
-from rtqual.engine.analysis.tails import checks, process
+from rtqual.engine.analysis.tails import checks, tail_model
 from rtqual.engine.analysis.tails.model import Checked, Estimate, Estimated, Refusal, ReturnLevel, TailCheck, Why
 from rtqual.engine.analysis.tails.peaks import Clusters, block_maxima, collect
-from rtqual.engine.analysis.tails.process import Fit
 from rtqual.engine.analysis.tails.streams import Stream
+from rtqual.engine.analysis.tails.tail_model import Fit
 from rtqual.engine.analysis.tails.thresholds import (
     FEWEST,
     FEWEST_SHOWN,
@@ -71,7 +71,7 @@ class _Tail:
         return replace(found, low=min(found.low, self.origin + over.low), high=max(found.high, self.origin + over.high))
 
     def _best(self, horizon_ns: float) -> float:
-        return self.origin + self.unit * float(process.level(self.fit.best, horizon_ns / self.span_ns))
+        return self.origin + self.unit * float(tail_model.level(self.fit.best, horizon_ns / self.span_ns))
 
 
 def from_peaks(stream: Stream, asked_ns: float) -> Estimate | Refusal:
@@ -227,7 +227,7 @@ def _fit_maxima(highs: FloatArray, step: float, block_ns: float) -> _Tail | None
     unit = max(float(three_quarters - quarter), step)
     scaled = steps(highs, float(origin), step).scaled(unit)
     start = np.array([math.log(math.log(2)), math.log(0.6), 0.1])
-    return _Tail(process.fit(process.maxima(scaled), start, rays=RAYS), float(origin), unit, block_ns)
+    return _Tail(tail_model.fit(tail_model.maxima(scaled), start, rays=RAYS), float(origin), unit, block_ns)
 
 
 def _curve(tail: _Tail, from_ns: float, exposure_ns: float) -> tuple[ReturnLevel, ...]:

@@ -10,7 +10,7 @@ from rtqual.engine.analysis.tails.model import Exceedance, Refusal, Tails, Why
 from rtqual.engine.analysis.tails.streams import INTERVAL, interval_ns, streams
 from rtqual.engine.analysis.verdict.gates import beyond
 from rtqual.engine.mission import Mission, Requirement, Statistic
-from rtqual.protocols.instrument.registry import all_instruments
+from rtqual.protocols.instrument.all_instruments import all_instruments
 from rtqual.protocols.record.schema import Record, Timing
 
 # Statistics that are not a place among the samples.

@@ -14,10 +14,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from rtqual.engine.analysis.figure.intervals import FloatArray
-from rtqual.engine.analysis.tails import process
+from rtqual.engine.analysis.tails import tail_model
 from rtqual.engine.analysis.tails.model import Estimated, Fitted
 from rtqual.engine.analysis.tails.peaks import Clusters, Exceedances, decluster
-from rtqual.engine.analysis.tails.process import Fit, Steps
+from rtqual.engine.analysis.tails.tail_model import Fit, Steps
 from rtqual.protocols.record.schema import Int64Array
 
 FEWEST, MOST = 50, 200  # clusters over the threshold picked
@@ -65,7 +65,9 @@ def fit_peaks(clusters: Clusters, step: float, rays: int) -> tuple[Fit, float]:
     unit = excesses.mean
     scaled = excesses.scaled(unit)
     start = np.array([math.log(clusters.number), 0.0, 0.1])
-    return process.fit(process.peaks(scaled), start, process.peaks_spread(start, clusters.number), rays=rays), unit
+    return tail_model.fit(
+        tail_model.peaks(scaled), start, tail_model.peaks_spread(start, clusters.number), rays=rays
+    ), unit
 
 
 def declustered(found: Exceedances, values: Int64Array, counts: Int64Array) -> list[Clusters]:

@@ -28,7 +28,7 @@ from rtqual.engine.analysis.figure.cells import Cells
 from rtqual.engine.analysis.figure.comparable import fewer_runs
 from rtqual.engine.analysis.figure.figures import certain_hold, certain_miss, pool_figures
 from rtqual.engine.analysis.figure.intervals import RARE, exceedance_bound
-from rtqual.engine.analysis.figure.lost import Losses
+from rtqual.engine.analysis.figure.losses import Losses
 from rtqual.engine.analysis.figure.model import Distribution, Figure, Summary
 from rtqual.engine.analysis.figure.pool import Pool
 from rtqual.engine.analysis.figure.statistics import is_size

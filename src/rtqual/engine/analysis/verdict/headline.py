@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from rtqual.base.words import listed, some
 from rtqual.engine.analysis.figure.asked import RUNS_FOR_INTERVAL
 from rtqual.engine.analysis.figure.cells import Cells
-from rtqual.engine.analysis.figure.lost import DIED
+from rtqual.engine.analysis.figure.losses import DIED
 from rtqual.engine.analysis.verdict.chance import surely_out
 from rtqual.engine.analysis.verdict.clock import clock_of
 from rtqual.engine.analysis.verdict.gates import EVERY_RUN_ENDS, shortfall

@@ -12,7 +12,7 @@ from rtqual.engine.boards.remote.settings import Settings
 from rtqual.engine.boards.remote.staged import NONCE, StagedFiles
 from rtqual.engine.boards.remote.tune import NAMES
 from rtqual.engine.initramfs import remote
-from rtqual.protocols.board import Board, Job, Outcome, jobscript
+from rtqual.protocols.board import Board, Job, JobOutcome, jobscript
 from rtqual.protocols.board.system import Kernel
 from rtqual.protocols.record.schema import digest
 
@@ -58,7 +58,7 @@ class MeasuredBoard(Board):
         console: str,
         wall_s: float,
         away: Sequence[str] = (),
-    ) -> Outcome:
+    ) -> JobOutcome:
         """Of what the board packed. `told`: what is known besides; `away`: what else is wrong."""
         jobscript.check(job, files, self.where)
         facts, problems = self._facts(files)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rtqual.base.user import user_at_host
 from rtqual.engine.boards.remote.settings import Settings
 from rtqual.protocols.board import Board
-from rtqual.protocols.board.registry import Row, Start, Starts
+from rtqual.protocols.board.registry import BoardRow, Start, Starts
 from rtqual.protocols.board.system import Kernel
 from rtqual.protocols.part import keyed
 
@@ -26,7 +26,7 @@ class _Opener:
         self._sessions: dict[Path, Session] = {}
 
     def __call__(self, start: Start) -> Board:
-        from rtqual.engine.boards.remote.board import RemoteBoard  # noqa: PLC0415 - slow to load
+        from rtqual.engine.boards.remote.remote_board import RemoteBoard  # noqa: PLC0415 - slow to load
         from rtqual.engine.boards.remote.session import Session  # noqa: PLC0415
 
         assert isinstance(start.system, Kernel), "it was prepared"  # noqa: S101
@@ -47,10 +47,10 @@ def owner_of(folder: Path) -> str:
 
 
 @cache
-def row(settings: Settings) -> Row:
+def row(settings: Settings) -> BoardRow:
     """The board's row: the same for all who ask, as cells are compared by it."""
     opener: Callable[[Start], Board] = _Opener(settings)
-    return Row(
+    return BoardRow(
         settings.model,
         (),
         opener,

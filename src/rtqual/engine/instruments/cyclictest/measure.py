@@ -13,7 +13,7 @@ from rtqual.base.units import DurationNs
 from rtqual.engine.instruments.cyclictest.json_output import MeasuredThread, parse
 from rtqual.engine.instruments.cyclictest.verbose import in_order
 from rtqual.engine.instruments.cyclictest.verbose import samples as printed_samples
-from rtqual.protocols.board import Command, Job, Outcome
+from rtqual.protocols.board import Command, Job, JobOutcome
 from rtqual.protocols.instrument import Instrument, Parameters
 from rtqual.protocols.instrument.output import clock_problems, fifo_problems, require_success
 from rtqual.protocols.instrument.planning import STARTUP_S, WAKEUP_S
@@ -86,7 +86,7 @@ class _Cyclictest(Instrument):
             version=VERSION_ARGV["cyclictest"],
         )
 
-    def read(self, parameters: CyclictestParameters, outcome: Outcome, *, cpus: int) -> Measurement:
+    def read(self, parameters: CyclictestParameters, outcome: JobOutcome, *, cpus: int) -> Measurement:
         require_success("cyclictest", outcome)
         text = outcome.files.get(_FILE)
         if text is None:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""The probe's instruments: families.py, and output.py for what it prints."""
+"""The probe's instruments: families.py, and probe_output.py for what it prints."""

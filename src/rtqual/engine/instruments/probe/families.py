@@ -15,8 +15,8 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from rtqual.base.errors import RunFailed
 from rtqual.base.units import DurationNs
-from rtqual.engine.instruments.probe.output import Benchmark, ProbeOutput, Sampled, Status, in_ns, parse
-from rtqual.protocols.board import Command, Job, Outcome
+from rtqual.engine.instruments.probe.probe_output import Benchmark, ProbeOutput, Sampled, Status, in_ns, parse
+from rtqual.protocols.board import Command, Job, JobOutcome
 from rtqual.protocols.instrument import Instrument, Parameters
 from rtqual.protocols.instrument.output import POLLS, clock_problems, last_line
 from rtqual.protocols.instrument.planning import STARTUP_S, WAKEUP_S, slowdown
@@ -83,7 +83,7 @@ class Probe(Instrument):
     def _command(self, options: Sequence[str], file: str) -> tuple[str, ...]:
         return (self.program, self.family, *options, f"out={file}")
 
-    def read(self, parameters: ProbeParameters, outcome: Outcome, *, cpus: int) -> Measurement:
+    def read(self, parameters: ProbeParameters, outcome: JobOutcome, *, cpus: int) -> Measurement:
         said = last_line(outcome.stderr, outcome.stdout, outcome.console)
         series: list[Series] = []
         scalars: dict[str, Scalar] = {}

@@ -8,7 +8,7 @@ middle (src/sb_histogram.c), with three decimals of a millisecond.
 import re
 from decimal import Decimal
 
-from rtqual.protocols.record.schema import Kind, Series
+from rtqual.protocols.record.schema import Series, SeriesKind
 
 NS_PER_S = 10**9
 FIGURE_STEP_NS = 10_000  # min, avg, max... are printed as 0.01 ms
@@ -38,7 +38,7 @@ def latency_series(stdout: str, reported: dict[str, float]) -> Series | None:
     overflow = counts.pop(_LAST_BIN_NS, 0)
     return Series.counted(
         counts,
-        Kind.BINNED,
+        SeriesKind.BINNED,
         name="latency",
         overflow=overflow,
         overflow_from=_OVERFLOW_FROM_NS if overflow else None,

@@ -22,7 +22,7 @@ from rtqual.engine.instruments.sysbench.sysbench_output import (
     latency_series,
     milliseconds_ns,
 )
-from rtqual.protocols.board import Command, Job, Outcome
+from rtqual.protocols.board import Command, Job, JobOutcome
 from rtqual.protocols.instrument import Instrument, Parameters
 from rtqual.protocols.instrument.output import last_line, number, require_success
 from rtqual.protocols.instrument.planning import STARTUP_S, slowdown
@@ -164,7 +164,7 @@ def _figures(stdout: str) -> tuple[int, dict[str, Scalar]]:
     return events, scalars
 
 
-def _read(outcome: Outcome, *, expected: int, at_most: bool = False) -> Measurement:
+def _read(outcome: JobOutcome, *, expected: int, at_most: bool = False) -> Measurement:
     """`expected` events must be there; `at_most`: a time limit may have ended the test before."""
     require_success("sysbench", outcome)
     events, scalars = _figures(outcome.stdout)
@@ -190,7 +190,7 @@ class Sysbench(Instrument):
         common = (f"--rand-seed={1 + seed % (2**31 - 1)}", "--histogram=on", "--percentile=95")
         return Command(("sysbench", self.test, *self.options.format(p=parameters).split(), *common, command))
 
-    def read(self, parameters: TestParameters, outcome: Outcome, *, cpus: int) -> Measurement:
+    def read(self, parameters: TestParameters, outcome: JobOutcome, *, cpus: int) -> Measurement:
         return _read(outcome, expected=parameters.due)
 
     def samples(self, parameters: TestParameters, *, cpus: int) -> int:
@@ -224,7 +224,7 @@ class Fileio(Sysbench):
         job = super().job(parameters, cpus=cpus, seed=seed)
         return replace(job, setup=(prepare,), teardown=(cleanup,), folder=self.folder)
 
-    def read(self, parameters: TestParameters, outcome: Outcome, *, cpus: int) -> Measurement:
+    def read(self, parameters: TestParameters, outcome: JobOutcome, *, cpus: int) -> Measurement:
         common = _read(outcome, expected=parameters.due, at_most=True)
         rate = r" +{}: +(\d{{1,15}}\.\d\d)"
         rates, throughputs = (

@@ -10,7 +10,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter
 
-from rtqual.engine.kernel.lint.system import System, Version, parse_version
+from rtqual.engine.kernel.lint.judged_system import System, Version, parse_version
 
 Names = Annotated[tuple[str, ...], BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)]
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The card of a board without a network: candidates, jobs, and a boot loader that starts the first; and its results.
 
-One FAT partition. What its jobs are and how they run is board.py; here it is written, and read again.
+One FAT partition. What its jobs are and how they run is card_board.py; here it is written, and read again.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ from rtqual.engine.boards.remote.switch import VOLUME
 from rtqual.engine.initramfs import remote
 from rtqual.parts.images import sbom
 from rtqual.parts.images.bootpart import UEFI, BootFiles, add_device_trees, add_firmware, add_loader
-from rtqual.parts.images.cards import board as card
+from rtqual.parts.images.cards import card_board as card
 from rtqual.parts.images.flash import Identity, for_mtools, write_disk, write_fat
 from rtqual.parts.images.minimal import used
 from rtqual.parts.images.root import epoch_s, gathered, tool

@@ -16,7 +16,7 @@ from rtqual.engine.campaign.run import Campaign
 from rtqual.engine.mission import Mission
 from rtqual.engine.mission.explain import suggest
 from rtqual.parts.images.cards import card
-from rtqual.parts.images.cards.board import CardBoard, Missing
+from rtqual.parts.images.cards.card_board import CardBoard, Missing
 
 
 @dataclass

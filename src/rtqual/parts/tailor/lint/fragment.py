@@ -9,7 +9,7 @@ from rtqual.base.errors import BadInput
 from rtqual.base.scratch import scratch
 from rtqual.base.words import count
 from rtqual.engine.kernel.config import Config, lines_of, parse
-from rtqual.engine.kernel.lint.system import version_of
+from rtqual.engine.kernel.lint.judged_system import version_of
 from rtqual.parts.tailor.configure.chain import few
 from rtqual.parts.tailor.configure.start import StartConfig
 from rtqual.parts.tailor.configure.tree import Tree

@@ -12,9 +12,8 @@ from rtqual.base.scratch import scratch
 from rtqual.engine.candidates.kernel import kernel_of
 from rtqual.engine.initramfs.contents import guest_tools
 from rtqual.engine.kernel import config as kernel_config
-from rtqual.engine.kernel.lint import judge
-from rtqual.engine.kernel.lint.judge import Finding, Severity, State
-from rtqual.engine.kernel.lint.system import (
+from rtqual.engine.kernel.lint import lint_rules
+from rtqual.engine.kernel.lint.judged_system import (
     System,
     architecture_of,
     from_config,
@@ -22,6 +21,7 @@ from rtqual.engine.kernel.lint.system import (
     parse_version,
     read_config,
 )
+from rtqual.engine.kernel.lint.lint_rules import Finding, Severity, State
 from rtqual.engine.mission import load_mission
 from rtqual.parts.tailor.configure.tree import debian_tree, of_configuration, open_tree
 from rtqual.parts.tailor.lint.fragment import check_complete, completed, told
@@ -91,7 +91,7 @@ def lint(
         raise BadInput("--tree: completes a fragment or defconfig; give its file, and no other system")
     else:
         system = of_fragment(file, tree, architecture, parameters=boot, cpus=cpus)
-    return Linted(system, tuple(judge.lint(system)))
+    return Linted(system, tuple(lint_rules.lint(system)))
 
 
 def _system_of(
@@ -178,7 +178,7 @@ def of_kernel_in_guest(kernel: Kernel, *, cpus: int = 1) -> System:
 
 def observe(board: Board, name: str, config: str | None = None) -> System:
     """Read on a board what the rules ask for. `config`: the kernel's, where the system does not carry it itself."""
-    files = [*(path for path in judge.readings() if path.startswith("/")), _LATENCY, _DISABLED, _CMDLINE, _RELEASE]
+    files = [*(path for path in lint_rules.readings() if path.startswith("/")), _LATENCY, _DISABLED, _CMDLINE, _RELEASE]
     names = {path: f"reading{number}" for number, path in enumerate(dict.fromkeys(files))}
     outcome = board.run(_job(names), seed=1, timeout_s=_TIMEOUT_S)
     if outcome.exit_code:

@@ -10,8 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from rtqual.base.words import clean, count
-from rtqual.engine.kernel.lint.judge import Finding, Fix, Severity, State
-from rtqual.engine.kernel.lint.system import System
+from rtqual.engine.kernel.lint.judged_system import System
+from rtqual.engine.kernel.lint.lint_rules import Finding, Fix, Severity, State
 from rtqual.face.terminal.plain import plain
 from rtqual.parts.tailor.lint.stage import Linted
 

@@ -3,10 +3,10 @@
 
 from collections.abc import Iterator
 
-from rtqual.parts.tailor.account import Account
+from rtqual.parts.tailor.tailor_account import Account
 from rtqual.parts.tailor.trim.trimmed import ACCEPTED, REFUSED, UNTRIED, Size, Trimmed
 from rtqual.reports.material import Material
-from rtqual.reports.page.document import Block, Cell, Paragraph, numbers, texts
+from rtqual.reports.page.document import Block, Paragraph, TableCell, numbers, texts
 from rtqual.reports.page.text import clean, number, prose, quantity
 
 _TONES = {ACCEPTED: "met", REFUSED: "failed", UNTRIED: "open"}
@@ -22,10 +22,10 @@ def trimming(material: Material, account: Account) -> Iterator[Block]:
         columns = [*texts("Symbol"), *numbers("Code and data"), *texts("Seen", "Outcome")]
         rows = [
             [
-                Cell(judged.symbol, prose(judged.menu)),
-                Cell(quantity(judged.size_b, "B"), f"{len(judged.objects)} object files"),
-                Cell(judged.seen, prose(_along(judged.takes, judged.brings))),
-                Cell(judged.state, prose(judged.why), tone=_TONES.get(judged.state, "")),
+                TableCell(judged.symbol, prose(judged.menu)),
+                TableCell(quantity(judged.size_b, "B"), f"{len(judged.objects)} object files"),
+                TableCell(judged.seen, prose(_along(judged.takes, judged.brings))),
+                TableCell(judged.state, prose(judged.why), tone=_TONES.get(judged.state, "")),
             ]
             for judged in trim.proposals
         ]
@@ -38,7 +38,11 @@ def trimming(material: Material, account: Account) -> Iterator[Block]:
     if trim.kept:
         columns = [*texts("Symbol"), *numbers("Code and data"), *texts("Stays")]
         rows = [
-            [Cell(unused.symbol), Cell(quantity(unused.size_b, "B")), Cell(unused.kind, prose(unused.reason))]
+            [
+                TableCell(unused.symbol),
+                TableCell(quantity(unused.size_b, "B")),
+                TableCell(unused.kind, prose(unused.reason)),
+            ]
             for unused in trim.kept[:_MOST_KEPT]
         ]
         shown = f"the largest {len(rows)} of {len(trim.kept)} symbols" if len(rows) < len(trim.kept) else "all symbols"
@@ -80,7 +84,7 @@ def _outcome(trim: Trimmed) -> str:
     )
 
 
-def _figures(before: Size, after: Size) -> Iterator[list[Cell]]:
+def _figures(before: Size, after: Size) -> Iterator[list[TableCell]]:
     rows = (
         ("Image size", before.image_size_b, after.image_size_b, "B"),
         ("Installed size", before.installed_size_b, after.installed_size_b, "B"),
@@ -90,6 +94,11 @@ def _figures(before: Size, after: Size) -> Iterator[list[Cell]]:
     )
     for name, count, other, unit in rows:
         if count is None or other is None:
-            yield [Cell(name), *[Cell("-", "the scenario has no footprint")] * 2, Cell("-")]
+            yield [TableCell(name), *[TableCell("-", "the scenario has no footprint")] * 2, TableCell("-")]
         else:
-            yield [Cell(name), Cell(quantity(count, unit)), Cell(quantity(other, unit)), Cell(f"{other / count:.4f}")]
+            yield [
+                TableCell(name),
+                TableCell(quantity(count, unit)),
+                TableCell(quantity(other, unit)),
+                TableCell(f"{other / count:.4f}"),
+            ]

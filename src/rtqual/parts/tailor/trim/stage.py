@@ -20,13 +20,13 @@ from rtqual.engine.candidates.carried import carried
 from rtqual.engine.initramfs.contents import guest_tools
 from rtqual.engine.kernel.config import parse
 from rtqual.engine.mission import Candidate
-from rtqual.parts.tailor import candidate as built
-from rtqual.parts.tailor.candidate import Tailored
+from rtqual.parts.tailor import tailored as built
+from rtqual.parts.tailor.built_headers import of_built
 from rtqual.parts.tailor.configure.kconfig import Kconfig
 from rtqual.parts.tailor.configure.rules import ASKED, Wish, wishes
-from rtqual.parts.tailor.headers import of_built
 from rtqual.parts.tailor.make.build import as_steps, compile_objects
 from rtqual.parts.tailor.make.kbuild import gates
+from rtqual.parts.tailor.tailored import Tailored
 from rtqual.parts.tailor.trim.objects import objects_of
 from rtqual.parts.tailor.trim.search import KernelEvidence, Proposal, Trim, propose
 from rtqual.parts.tailor.trim.trimmed import ACCEPTED, REFUSED, UNTRIED, JudgedSymbol, Size, Trimmed, Unused
