@@ -34,7 +34,7 @@ package = "linux-image-amd64"
 name = "{name}"
 binary = {binary}
 {runs_for}
-# arguments, files, packages, prepare, ready, kernel_threads...: docs/mission.md
+# arguments, files, packages, prepare, ready, kernel_threads...: rtqual mission keys program
 
 """
 _TRIAL = '[[scale.demo.plan]]\ninstruments = ["cyclictest"]\nruns = 1\n'
