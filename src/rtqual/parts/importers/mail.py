@@ -2,7 +2,7 @@
 """A mail as it was sent, made plain: results are often kept from a list's archive.
 
 Its head is left empty. A line that the sender's program broke (RFC 2045, quoted-printable) is whole again where it
-began, and empty where it went on: each line keeps its number.
+ended, and empty where it began: each line keeps its number.
 """
 
 import re
@@ -17,9 +17,9 @@ _FEWEST = 2
 
 def head_lines(data: bytes) -> int:
     """The number of lines of a mail's head; 0 where the data is no mail."""
-    head = re.split(rb"\r?\n\r?\n", data, maxsplit=1)[0]
-    lines = head.splitlines()
-    return len(lines) if _OF_MAILS.search(head) and all(_FIELD.match(line) for line in lines) else 0
+    head, *text = re.split(rb"\r?\n\r?\n", data, maxsplit=1)
+    lines = head.split(b"\n")
+    return len(lines) if text and _OF_MAILS.search(head) and all(_FIELD.match(line) for line in lines) else 0
 
 
 def coding(data: bytes) -> str:
@@ -41,16 +41,17 @@ def plain(data: bytes) -> bytes:
 
 
 def _whole(lines: list[bytes]) -> list[bytes]:
+    """The last line, which has no end, stays as it is."""
     found: list[bytes] = []
     begun: list[bytes] = []
-    for line in lines:
+    *ended, rest = lines
+    for number, line in enumerate(ended, 1):
         text = line.rstrip(b" \t\r")
-        if text.endswith(b"="):
-            begun.append(text[:-1])
-            continue
-        found += [_octets(b"".join([*begun, line])), *(b"" for _ in begun)]
-        begun = []
-    return found + ([_octets(b"".join(begun)), *(b"" for _ in begun[1:])] if begun else [])
+        begun.append(text[:-1] if text.endswith(b"=") else line)
+        if not text.endswith(b"=") or (number == len(ended) and not rest):
+            found += [*(b"" for _ in begun[1:]), _octets(b"".join(begun))]
+            begun = []
+    return [*found, *(b"" for _ in begun), _octets(b"".join([*begun, rest]))]
 
 
 def _octets(line: bytes) -> bytes:
