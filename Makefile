@@ -75,7 +75,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := install
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: install docs demo board-demo check quick guests slow test test-full test-manual newest lock arm bench fuzz lint dist man picture clean packages test-packages full-packages arm-packages kernel-packages image-packages ground-packages \
+.PHONY: install docs demo board-demo check quick guests slow test test-full test-manual newest lock arm bench fuzz fuzz-dictionaries lint dist man picture clean packages test-packages full-packages arm-packages kernel-packages image-packages ground-packages \
 	tailor tailor-arm64 stepwise xenomai one-board
 
 install: packages $(VENV)/.built
@@ -184,6 +184,10 @@ docs: $(VENV)/.dev
 # Prints the table of docs/verification/attacks.md.
 fuzz: $(VENV)/.dev $(VENV)/.built
 	$(BIN)/python tests/support/c_fuzzers.py
+
+# A hundred thousand changed dictionaries of each format, a million changed streams of each framing.
+fuzz-dictionaries: $(VENV)/.dev
+	$(BIN)/pytest -q -s -m manual tests/parts/dictionaries/test_dictionary_fuzz.py tests/engine/dialogue/test_framing.py
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check src docking tests bench

@@ -2,6 +2,9 @@
 """Each format: names to octets that were worked out by hand, octets to reports, and what is refused when it is used."""
 
 import json
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -378,3 +381,56 @@ def test_a_mib_of_a_few_lines_has_no_fields_and_labels_without_end(tmp_path: Pat
     refused = [str(packet.fields) for packet in packets if isinstance(packet.fields, Refused)]
     assert "more than 65536 labels" in refused[0]
     assert len(refused) > 30 and "200000 in the whole database" in refused[-1]
+
+
+HOSTILE: dict[str, tuple[str, Callable[[], str], str]] = {
+    "a billion laughs": (
+        "xtce",
+        lambda: (
+            "<!DOCTYPE x [<!ENTITY a0 'ha'>"
+            + "".join(f"<!ENTITY a{n} '{f'&a{n - 1};' * 10}'>" for n in range(1, 10))
+            + "]><SpaceSystem name='&a9;'/>"
+        ),
+        "DOCTYPE",
+    ),
+    "50 MB of JSON": ("fprime", lambda: '{"commands": [' + "{}," * 17_000_000 + "{}]}", "16 MiB"),
+    "50 MB of XML": ("xtce", lambda: "<SpaceSystem>" + "<a/>" * 13_000_000 + "</SpaceSystem>", "16 MiB"),
+    "50 MB of lines": ("cosmos", lambda: "COMMAND A B BIG_ENDIAN\n" * 2_200_000, "16 MiB"),
+    "50 MB of TOML": ("table", lambda: "[commands]\n" + "".join(f"a{n} = {{}}\n" for n in range(4_000_000)), "16 MiB"),
+    "a line a command": (
+        "cosmos",
+        lambda: "".join(f"COMMAND A B{n} BIG_ENDIAN\n" for n in range(300_000)),
+        "200,000 lines",
+    ),
+    "a row a command": ("scos", lambda: "".join(f"C{n}\n" for n in range(300_000)), "200,000 lines"),
+    "types of themselves": ("fprime", lambda: json.dumps(_turning()), "contains itself"),
+}
+
+
+def _turning() -> dict[str, Any]:
+    """A thousand types, each of which is the next."""
+    named = [{"kind": "qualifiedIdentifier", "name": f"T{n}"} for n in range(1000)]
+    types = [{"kind": "alias", "qualifiedName": f"T{n}", "type": named[(n + 1) % 1000]} for n in range(1000)]
+    commands = [{"name": "A", "opcode": 1, "formalParams": [{"name": "a", "type": named[0]}]}]
+    return FPRIME | {"typeDefinitions": types, "commands": commands}
+
+
+@pytest.mark.guest  # seconds of processor
+@pytest.mark.parametrize("what", HOSTILE)
+def test_a_hostile_dictionary_is_refused_in_a_line_in_little_time_and_memory(tmp_path: Path, what: str) -> None:
+    """By a limit on both: 20 s of processor and 1 GiB."""
+    form, make, why = HOSTILE[what]
+    text = make()
+    path = tmp_path / "d"
+    if form == "scos":
+        path.mkdir()
+        (path / "ccf.dat").write_text(text)
+    else:
+        path.write_text(text)
+    limited = f"ulimit -t 20; ulimit -v {1 << 20}; exec {sys.executable} -m rtqual dictionary check d --format {form}"
+    done = subprocess.run(["sh", "-c", limited], cwd=tmp_path, capture_output=True, text=True, check=False)
+    said = done.stdout + done.stderr
+    assert done.returncode in (0, 2), said[-500:]
+    assert why in said
+    assert "Traceback" not in said
+    assert len(done.stderr.splitlines()) <= 3

@@ -10,6 +10,7 @@ from rtqual.base import named
 from rtqual.base.errors import BadInput
 from rtqual.protocols.dictionary import Refused
 
+MOST_LINES = 200_000  # of a text that is read line by line
 MOST_OCTETS = 16 << 20  # of a file; the largest database met has 2.3 MB
 FAULTS = (LookupError, ValueError, TypeError, AttributeError, OverflowError, RecursionError)
 Value = TypeVar("Value")
@@ -18,6 +19,14 @@ Given = ParamSpec("Given")
 
 def text(path: Path, charset: str = "utf-8") -> str:
     return octets(path).decode(charset, "replace")
+
+
+def lines(path: Path, content: str) -> list[str]:
+    """Raises BadInput where there are more than in any dictionary."""
+    found = content.splitlines()
+    if len(found) > MOST_LINES:
+        raise BadInput(f"dictionary {str(path)!r}: more than {MOST_LINES:,} lines; leave out what is not commanded")
+    return found
 
 
 def octets(path: Path) -> bytes:

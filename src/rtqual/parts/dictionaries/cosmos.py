@@ -82,7 +82,7 @@ def read(paths: Sequence[Path], names: Mapping[str, str]) -> Dictionary:
         text = attempt(path.name, _plain, bounded_files.text(path), names)
         if isinstance(text, Refused):
             raise BadInput(f"dictionary {str(path)!r}: {text}")
-        _Lines(definitions).take(text)
+        _Lines(definitions).take(bounded_files.lines(path, text))
     if not definitions:
         raise BadInput(f"dictionary {str(paths[0])!r}: no COMMAND and no TELEMETRY in it: no COSMOS definition")
     commands = {name: definition.command(name) for name, definition in _of(definitions, "COMMAND")}
@@ -147,8 +147,8 @@ class _Lines:
         self.now: _Definition | None = None
         self.converting = False  # between GENERIC_..._START and _END stands a program
 
-    def take(self, text: str) -> None:
-        for line in text.splitlines():
+    def take(self, lines: Sequence[str]) -> None:
+        for line in lines:
             words = _words(line)
             if not words:
                 continue

@@ -97,12 +97,16 @@ class _Reader:
 
     def _packet(self, name: str, row: Any, root: Packet, gap: Sequence[Any]) -> Packet:
         fields = attempt(f"reports.{name}", self._reported, row, gap)
-        head = row.get("head", {}) if isinstance(row, Mapping) else {}
+        head = row.get("head", {}) if isinstance(row, Mapping) else None
+        if not isinstance(head, Mapping):
+            return Packet(name, root, All(some=True), fields)  # which nothing is known by
         parts = tuple(Where(field, "==", str(value), raw=isinstance(value, int)) for field, value in head.items())
         return Packet(name, root, All(parts), fields)
 
     def _reported(self, row: Mapping[str, Any], gap: Sequence[Any]) -> tuple[Field, ...]:
         _only(row, {"head", "fields", "severity"})
+        if not isinstance(row.get("head", {}), Mapping):
+            raise Refused("its head is no table")
         fields = self._fields([*gap, *row.get("fields", ())], little=self.little)
         return tuple(field for field in fields if field.name)
 

@@ -73,7 +73,7 @@ def _table(path: Path, columns: str) -> list[dict[str, str]]:
     if not path.exists():
         return []
     names = columns.split()
-    rows = (line.split("\t") for line in bounded_files.text(path, "latin-1").splitlines() if line.strip())
+    rows = (line.split("\t") for line in bounded_files.lines(path, bounded_files.text(path, "latin-1")) if line.strip())
     return [dict(zip(names, row + [""] * len(names), strict=False)) for row in rows]
 
 
