@@ -8,7 +8,7 @@
  * `NS KIND CPU TID A B C [NAME]`, times in the guest's ns:
  *
  *   n  a thread is seen first, or has another name or priority: its process, the kernel's prio, its policy
- *   s  it makes a system call that may wait: number, first argument, and of clock_nanosleep to a moment that moment, of
+ *   s  it makes a system call that may wait (one that waits for no time only looks): number, first argument, and of clock_nanosleep to a moment that moment, of
  *      others the second argument
  *   x  its own timer expires: when it was due
  *   t  a timer expires that wakes by a signal or a descriptor (no thread): when it was due, the timer's address, and in
@@ -39,6 +39,7 @@ const int qemu_plugin_version = PLUGIN_INTERFACE;
 enum { MOST_CPUS = 16, MOST_PROCESSES = 1024, MOST_THREADS = 4096, RING = 4096, COMM = 16 };
 enum { MOST_LINES = 8 << 20, MOST_PLACES = 32, LATE_NS = 2000 };
 enum { CLOCK_NANOSLEEP_ABSOLUTE = 1, CLOCKS = 2 };
+enum { CALLS = 1024, NUMBER = 0xfff, AT_MOST_SHIFT = 12, AT_MOST = 7, BY_ADDRESS = 1 << 16, WAITS = 1 << 17 };
 
 enum value {
 	/* Functions: a block begins there, so registers are as they are told. */
@@ -80,6 +81,8 @@ enum value {
 	CALL_ARGUMENT0,
 	CALL_ARGUMENT1,
 	CALL_ARGUMENT2,
+	CALL_ARGUMENT3,
+	CALL_ARGUMENT4,
 	/* And the rest. */
 	WORD_BYTES,
 	NS,
@@ -126,6 +129,8 @@ static const char *const names[N_VALUES] = {
 	"call_argument0",
 	"call_argument1",
 	"call_argument2",
+	"call_argument3",
+	"call_argument4",
 	"word_bytes",
 	"ns",
 	"next_argument",
@@ -174,7 +179,7 @@ static struct {
 	size_t n_threads, n_ready;
 	struct passing ring[RING];
 	size_t passed;
-	uint64_t calls[16]; /* of a system call that may wait, a bit each */
+	uint32_t calls[CALLS]; /* by number: WAITS, and `waits` of the spec */
 	int64_t offset; /* of the kernel's clock from the log's */
 	bool offset_told;
 	GByteArray *held;
@@ -451,6 +456,19 @@ static uint64_t call_word(uint64_t regs, int which)
 	return peek_pointer(regs + g.values[CALL_NUMBER + which]);
 }
 
+/* Whether a call waits for no time. */
+static bool only_looks(uint64_t regs, uint32_t waits)
+{
+	uint64_t most;
+
+	if (!(waits >> AT_MOST_SHIFT & AT_MOST))
+		return false;
+	most = call_word(regs, (int)(waits >> AT_MOST_SHIFT & AT_MOST));
+	if (waits & BY_ADDRESS)
+		return most && !peek(most, 8) && !peek(most + 8, 8);
+	return !(uint32_t)most;
+}
+
 static void on_call(uint64_t ns, unsigned int cpu)
 {
 	uint64_t regs, number, until, asked;
@@ -462,7 +480,7 @@ static void on_call(uint64_t ns, unsigned int cpu)
 		return;
 	regs = argument(0);
 	number = call_word(regs, 0) & 0xffffffff;
-	if (number >= sizeof(g.calls) * 8 || !(g.calls[number / 64] >> number % 64 & 1))
+	if (number >= CALLS || !g.calls[number] || only_looks(regs, g.calls[number]))
 		return;
 	asked = call_word(regs, 2);
 	clock = (int)call_word(regs, 1);
@@ -579,9 +597,10 @@ static bool read_spec(const char *path)
 
 		good = sscanf(line, "%31s %" SCNx64, name, &value) == 2;
 		if (good && !strcmp(name, "waits")) {
-			good = value < sizeof(g.calls) * 8;
+			good = (value & NUMBER) < CALLS &&
+			       (value >> AT_MOST_SHIFT & AT_MOST) <= CALL_ARGUMENT4 - CALL_NUMBER;
 			if (good)
-				g.calls[value / 64] |= UINT64_C(1) << value % 64;
+				g.calls[value & NUMBER] = (uint32_t)value | WAITS;
 			continue;
 		}
 		while (i < N_VALUES && strcmp(name, names[i]))

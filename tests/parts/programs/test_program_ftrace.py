@@ -70,8 +70,9 @@ def _switch(delta: int, last: int, state: int, following: int) -> bytes:
     )  # fmt: skip
 
 
-def _call(delta: int, number: int, argument: int) -> bytes:
-    return _entry(delta, "sys_enter", 7, number, struct.pack("<6Q", argument, 1, 0, 0, 0, 0))
+def _call(delta: int, number: int, *arguments: int) -> bytes:
+    more = (1, 0, 0, 0, 0, 0)
+    return _entry(delta, "sys_enter", 7, number, struct.pack("<6Q", *(*arguments, *more[len(arguments) - 1 :])[:6]))
 
 
 _LOOP = _page(
@@ -99,6 +100,30 @@ def test_jobs_are_those_of_the_events() -> None:
         (10_000, True, 11_000, 13_000),
         (12_000, True, 13_000, 14_010),
     ]
+
+
+@pytest.mark.parametrize(
+    ("number", "point", "at_most"),
+    [
+        (232, WaitPoint("epoll_wait", 5), (5, 1, 1)),
+        (281, WaitPoint("epoll_pwait", 5), (5, 1, 1)),
+        (7, WaitPoint("poll", 0), (5, 1)),
+    ],
+)
+def test_a_call_that_only_looks_is_no_job(number: int, point: WaitPoint, at_most: tuple[int, ...]) -> None:
+    """As asyncio's loop does, once more than it waits; no time is 0 of 32 bits, whatever lies above."""
+    page = _page(
+        1_000,
+        _call(0, number, *at_most, 10),
+        _switch(10, 7, 1, 40),
+        _entry(9_000, "sched_waking", 40, b"loop", 7, 29),
+        _switch(10, 40, 0, 7),
+        _call(1_000, number, *at_most, 7 << 32),
+        _call(1_000, number, *at_most, 0xFFFFFFFF),  # for ever
+        _switch(10, 7, 1, 40),
+    )
+    (thread,) = read(as_log(_text(page), AMD64), AMD64).threads.values()
+    assert [(job.woken_ns, job.finished_ns) for job in jobs(thread, point)] == [(10_010, 12_020)]
 
 
 def test_another_clock_is_told_by_the_expiry() -> None:

@@ -39,3 +39,45 @@ def test_jobs_from_outside_are_those_that_the_program_sees(
     said = rtqual("explain", path).stdout
     assert "control response" in said
     assert "the thread itself" in said
+
+
+_LOOKS = """
+#include <poll.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+
+int main(void)
+{
+	struct epoll_event event;
+	int queue = epoll_create1(0);
+
+	for (int i = 0; i < 40; i++) {
+		struct timeval none = { 0 };
+
+		epoll_wait(queue, &event, 1, 0);
+		select(0, NULL, NULL, NULL, &none);
+		poll(NULL, 0, 0);
+		epoll_wait(queue, &event, 1, 10);
+	}
+	puts("40 times");
+	return queue < 0;
+}
+"""
+
+
+@pytest.mark.guest
+def test_a_call_that_waits_for_no_time_is_no_point_to_wait_at(
+    tmp_path: Path, rtqual: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As an executor's loop: it looks, and then it waits."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    (tmp_path / "looks.c").write_text(_LOOKS)
+    subprocess.run(["gcc", "-O2", "-static", "-o", tmp_path / "looks", tmp_path / "looks.c"], check=True)
+    text = (_EXAMPLE / "loop250.toml").read_text()
+    head = text[: text.index('[[candidate]]\nname = "debian"\n')]
+    program = '[[program]]\nname = "looks"\nbinary = "looks"\n'
+    plan = '[[scale.demo.plan]]\ninstruments = ["cyclictest"]\nruns = 1\n'
+    (tmp_path / "looks.toml").write_text(head + program + plan)
+    done = rtqual("program", "tasks", tmp_path / "looks.toml", "--run-programs")
+    assert "of 39 jobs" in done.stdout

@@ -36,6 +36,12 @@ WAITING: dict[str, dict[int, str]] = {
     name: {number: call for number, call in zip(numbers, _NAMES, strict=True) if number >= 0} | _MORE.get(name, {})
     for name, numbers in _NUMBERS.items()
 }
+# How long these wait at most: which argument says so, and whether it is the address of a time. One that waits for no
+# time only looks.
+AT_MOST: dict[str, tuple[int, bool]] = {
+    "poll": (2, False), "epoll_wait": (3, False), "epoll_pwait": (3, False), "ppoll": (2, True), "select": (4, True),
+    "pselect6": (4, True), "epoll_pwait2": (3, True), "rt_sigtimedwait": (2, True),
+}  # fmt: skip
 # Their first argument says nothing of where the thread waits: an address of the moment.
 NO_PLACE = frozenset(
     {"poll", "ppoll", "select", "pselect6", "nanosleep", "pause", "rt_sigtimedwait", "rt_sigsuspend", "sched_yield"}

@@ -13,7 +13,7 @@ from rtqual.base.architecture import AMD64, ARM64, ARMHF, Architecture
 from rtqual.base.cache import cache_dir, locked
 from rtqual.base.errors import RunFailed
 from rtqual.engine.boards.btf import Btf
-from rtqual.engine.boards.calls import SLEEP, WAITING
+from rtqual.engine.boards.calls import AT_MOST, SLEEP, WAITING
 from rtqual.protocols.board import Command, Job
 from rtqual.protocols.record.schema import digest
 
@@ -53,7 +53,7 @@ _FIXED: Mapping[str, Mapping[str, int]] = {
     # pt_regs begins with the registers; x8 has the call's number.
     ARM64.name: {
         "word_bytes": 8, "arm_bits": 64, "next_argument": 1, "call_number": 64, "call_argument0": 0,
-        "call_argument1": 8, "call_argument2": 16,
+        "call_argument1": 8, "call_argument2": 16, "call_argument3": 24, "call_argument4": 32,
     },
     # The third argument is a thread_info, with which a task_struct begins.
     ARMHF.name: {"word_bytes": 4, "arm_bits": 32, "next_argument": 2, "call_in_registers": 1},
@@ -82,6 +82,8 @@ _CALL_ON_X86 = {
     "call_argument0": ("pt_regs", "di"),
     "call_argument1": ("pt_regs", "si"),
     "call_argument2": ("pt_regs", "dx"),
+    "call_argument3": ("pt_regs", "r10"),
+    "call_argument4": ("pt_regs", "r8"),
 }
 _LINE = re.compile(r"^([0-9a-f]{8,16}) [a-zA-Z] ([\w.]+)$", re.MULTILINE | re.ASCII)
 
@@ -147,7 +149,13 @@ def spec(told: str, image: bytes, architecture: Architecture) -> str:
     sleeps = sorted(number for number, name in calls.items() if name == SLEEP)
     values |= zip(("call_sleep32", "call_sleep")[-len(sleeps) :], sleeps, strict=True)
     lines = [f"{what} {value:x}" for what, value in (*places, *values.items())]
-    return "".join(f"{line}\n" for line in (*lines, *(f"waits {number:x}" for number in calls)))
+    return "".join(f"{line}\n" for line in (*lines, *(f"waits {_waits(*call):x}" for call in calls.items())))
+
+
+def _waits(number: int, name: str) -> int:
+    """A system call that may wait, as jobs.c is told it: its number, and which argument says how long at most."""
+    argument, by_address = AT_MOST.get(name, (-1, False))
+    return number | argument + 1 << 12 | by_address << 16
 
 
 def _current(known: Mapping[str, int], btf: Btf) -> dict[str, int]:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from rtqual.base.architecture import ARCHITECTURES, Architecture
 from rtqual.base.errors import RunFailed
-from rtqual.engine.boards.calls import SLEEP, WAITING
+from rtqual.engine.boards.calls import AT_MOST, SLEEP, WAITING
 from rtqual.parts.programs.thread_trace import UNTOLD
 
 _WAKEUP = "hrtimer_wakeup"
@@ -27,6 +27,7 @@ _PREEMPTED, _SLEEPS, _DEAD = 0x100, 1, 0x30  # of prev_state (include/trace/even
 _ENDED, _LOCKED = 0x80, 2  # as the plugin's log says it
 # Kinds of a ring buffer's entries (include/linux/ring_buffer.h); smaller ones are lengths.
 _PADDING, _EXTENDED, _ABSOLUTE = 29, 30, 31
+_INT = 0xFFFFFFFF
 _NAME_B, _WORD_B = 16, 8  # of a thread's name; of what is longer and no name each
 _FIELD = re.compile(r"field:([^;]{1,200});\s*offset:(\d{1,5});\s*size:(\d{1,5});\s*signed:(\d)")
 _LABEL = re.compile(r"(\w+)(?:\[\d*\])?$")
@@ -197,6 +198,9 @@ class _Log:
         if tid not in self._own or number not in self._calls or not isinstance(arguments, tuple):
             return
         name = self._calls[number]
+        argument, by_address = AT_MOST.get(name, (0, True))
+        if not by_address and not arguments[argument] & _INT:
+            return
         if name == SLEEP:
             self._sleeps[tid] = len(self._lines)
         self._put(pair, "s", tid, number, arguments[0], 0 if name == SLEEP else arguments[1])
