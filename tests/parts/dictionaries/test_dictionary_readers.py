@@ -76,6 +76,16 @@ def test_widths_of_f_prime_4_stand_in_the_file(tmp_path: Path) -> None:
     assert encode(dictionary.commands["Ref.cmdDisp.CMD_NO_OP"], {}).hex() == "000000000500"
 
 
+def test_an_f_prime_file_comes_in_packets_that_no_dictionary_holds(fprime: Dictionary) -> None:
+    head = {"kind": 3, "sequence": 5}
+    start = "00000003" + "00" + "00000005" + "00000009" + "04" + b"/a/b".hex() + "01" + b"c".hex()
+    told = {"type": 0, "size": 9, "source": "/a/b", "destination": "c"}
+    assert shown(fprime, start) == ("FILE_START", head | told)
+    data = "00000003" + "01" + "00000005" + "00000100" + "0003" + "616263"
+    assert shown(fprime, data) == ("FILE_DATA", head | {"type": 1, "offset": 256, "data": b"abc"})
+    assert shown(fprime, "00000003" + "02" + "00000005" + "deadbeef")[1]["checksum"] == 0xDEADBEEF
+
+
 def test_a_type_that_is_missing_or_contains_itself_is_refused_when_it_is_used(fprime: Dictionary) -> None:
     assert "there is no type Nowhere" in refusal(fprime, "Ref.odd.MISSING")
     assert "contains itself" in refusal(fprime, "Ref.odd.CYCLE")

@@ -28,7 +28,7 @@ from rtqual.parts.dictionaries.model import (
 )
 from rtqual.protocols.dictionary import Refused
 
-COMMAND, CHANNEL, EVENT, PACKETIZED = 0, 1, 2, 4  # Fw::ComPacketType
+COMMAND, CHANNEL, EVENT, FILE, PACKETIZED = 0, 1, 2, 3, 4  # Fw::ComPacketType
 # Fw/Types and config/FpConfig.h of 3.5
 _WIDTHS = {
     "FwPacketDescriptorType": 32,
@@ -56,6 +56,14 @@ def read(paths: Sequence[Path]) -> Dictionary:
     return _Reader(raw).dictionary()
 
 
+_U32, _PATH = Number(bits=32), Text(tag_bits=8)
+# Fw::FilePacket, which no dictionary holds: type and fields.
+_FILES = {
+    "FILE_START": (0, (Field("size", _U32), Field("source", _PATH), Field("destination", _PATH))),
+    "FILE_DATA": (1, (Field("offset", _U32), Field("data", Text(charset=None, tag_bits=16)))),
+    "FILE_END": (2, (Field("checksum", _U32),)),
+    "FILE_CANCEL": (3, ()),
+}
 _Read = Callable[[Mapping[str, Any]], tuple[Field, ...]]
 
 
@@ -115,6 +123,11 @@ class _Reader:
                 packet = Packet(row["name"], head, Where("id", "==", str(row.get("id"))), fields)
                 head.children.append(packet)
                 packets[packet.name] = packet
+        head = Packet("file", root, Where("kind", "==", str(FILE)), (Field("type", Number()), Field("sequence", _U32)))
+        root.children.append(head)
+        for name, (number, fields) in _FILES.items():
+            packets[name] = Packet(name, head, Where("type", "==", str(number)), fields)
+            head.children.append(packets[name])
         severities = {row["name"]: str(row.get("severity", "")) for row in events}
         return Dictionary(commands, packets, (root,), severities)
 
