@@ -11,6 +11,7 @@ from rtqual.engine.dialogue.dialogue_script import compiled
 from rtqual.engine.dialogue.dialogues import Dialogues, kept
 from rtqual.engine.dialogue.hearing import judge
 from rtqual.engine.dialogue.robust import robust
+from rtqual.engine.mission.language_table import Robustness
 from support.heater import HEATER, Answered, Packets, judged, language, procedure, verify_of
 
 PING = '[[step]]\nat = "100 ms"\nsend = "PING"\n'
@@ -161,6 +162,32 @@ def test_a_counter_answers_for_the_telecommands_of_its_application(tmp_path: Pat
 
 
 @pytest.mark.parametrize(
+    ("row", "before"),
+    [
+        # A field of the command, as F's opcode; a counter, as cFS's of an app.
+        ({"is": "refused", "report": "REFUSED", "token": {"failure": "subtype"}}, 0),
+        ({"is": "refused", "report": "{app}FUSED", "grows": "request"}, 1),
+    ],
+)
+def test_raw_octets_may_be_refused_though_nobody_knows_what_they_are(
+    tmp_path: Path, row: dict[str, object], before: int
+) -> None:
+    verify = verify_of(meanings=None, closing=(), check=())
+    verify = type(verify).model_validate({**verify.model_dump(by_alias=True, exclude_unset=True), "meaning": [row]})
+    of = language(verify)
+    expect = 'expect = [{ report = "REFUSED", values = { failure = "WRONG_CHECKSUM" }, within = "50 ms" }]\n'
+    made = procedure(tmp_path, f'[[step]]\nat = "100 ms"\nraw = "00"\n{expect}', of)
+
+    def refused(log: Answered, sent: bytes) -> Packets:
+        log.lines += [(1000, f"recv {log.packet(1, 2, bytes(5) + bytes([3])).hex()}")] * before
+        return [log.packet(1, 2, bytes([0, 0, 0, 1, 0, 2]))]
+
+    found = judged(made, refused, of)
+    assert not any("had not been sent" in why for why in found.wrong), found.wrong
+    assert all(check.passed for check in found.checks)
+
+
+@pytest.mark.parametrize(
     ("step", "why"),
     [
         (
@@ -214,6 +241,18 @@ def test_every_telecommand_is_tried_and_a_program_that_no_longer_answers_fails()
     assert "at the end (PING): accepted: did not come" in judge(ping, lines, silent.log(), spoken).why
     with pytest.raises(BadInput, match="no closing telecommand"):
         robust(language(verify_of(closing=())))
+
+
+def test_what_is_tried_rests_as_long_as_the_program_reads_and_omits_what_would_end_it() -> None:
+    settings = Robustness.model_validate({"rest": "6 s", "omit": ["NOTHING"]})
+    made, why = robust(language(verify_of(robustness=settings)))
+    assert [each.name for each in made] == ["robust-ping", "robust-mode", "robust-setpoint"]
+    assert why == {"NOTHING": "the mission omits it"}
+    assert {
+        each.ends - max(step.at + (step.times or 1) * (step.every or 0) for step in each.steps) for each in made
+    } == {6 * 10**9}
+    with pytest.raises(BadInput, match="there is no command 'NOTHIN'; did you mean 'NOTHING'"):
+        robust(language(verify_of(robustness=Robustness(omit=("NOTHIN",)))))
 
 
 def test_octets_of_which_nothing_is_asked_are_refused(tmp_path: Path) -> None:

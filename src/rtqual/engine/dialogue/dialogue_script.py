@@ -7,6 +7,7 @@ from typing import Any
 from rtqual.base.errors import BadInput
 from rtqual.engine.dialogue.framing import framed
 from rtqual.engine.dialogue.language import Language
+from rtqual.engine.dialogue.meaning import RAW
 from rtqual.engine.dialogue.model import Dialogue, DialogueDamage
 from rtqual.engine.mission.language_table import Telecommand
 from rtqual.engine.procedure.line import CLOSING, SETUP, Line
@@ -28,7 +29,7 @@ def compiled(procedure: Dialogue, language: Language, where: str = "") -> tuple[
             before = next(line for line in reversed(lines) if line.packet)
             lines.append(_sending(step.at, before.encoded, number, before.command, language, sound=False))
         elif step.raw:
-            lines.append(_sending(step.at, Encoded(bytes.fromhex(step.raw)), number, "raw", language, sound=False))
+            lines.append(_sending(step.at, Encoded(bytes.fromhex(step.raw)), number, RAW, language, sound=False))
         elif step.send:
             encoded = _encoded(language, step.send, step.args, sequence, f"{where}: step {number + 1}")
             encoded = _damaged(encoded, step.damage)

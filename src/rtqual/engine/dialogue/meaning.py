@@ -12,6 +12,7 @@ from rtqual.protocols.dictionary import Encoded, Report
 
 _OCTETS = re.compile(r"octets (\d{1,5})-(\d{1,5})", re.ASCII)
 _APP = "{app}"
+RAW = "raw"  # in place of a command's name
 BEGINS = (Stage.ACCEPTED, Stage.REFUSED)  # of which a telecommand has one
 ENDS = (Stage.COMPLETED, Stage.FAILED)  # likewise
 
@@ -29,10 +30,11 @@ class Meant:
     token: tuple[tuple[str, Any], ...] = ()  # what the command has -> as the report repeats it
 
     def answers(self, command: str, sent: Encoded) -> bool:
-        """Whether it is of this telecommand."""
-        if self.app is not None and _app_of(command) != self.app:
+        """Whether it is of this telecommand, or may be: of raw octets nobody knows the name or the fields."""
+        if self.app is not None and command != RAW and _app_of(command) != self.app:
             return False
-        return all(_same(value, _of_command(name, sent)) for name, value in self.token)
+        of = ((value, _of_command(name, sent)) for name, value in self.token)
+        return all(_same(value, own) or (own is None and command == RAW) for value, own in of)
 
 
 def meant(rows: Sequence[Meaning], report: Report) -> Meant | None:

@@ -10,6 +10,7 @@ import re
 from rtqual.base.errors import BadInput
 from rtqual.engine.dialogue.language import Language
 from rtqual.engine.dialogue.model import Dialogue, DialogueStep
+from rtqual.engine.mission.explain import suggest
 from rtqual.engine.mission.verify_table import SystemRequirement
 from rtqual.protocols.dictionary import Refused
 
@@ -20,7 +21,7 @@ ROBUST = SystemRequirement(
 _PIECES = 48  # of a telecommand at most, so that a long one is cut at some of its octets
 _FLOOD = 50
 _MS = 10**6
-_BEGIN, _APART, _FLOOD_APART, _REST = 100 * _MS, 20 * _MS, 1 * _MS, 500 * _MS
+_BEGIN, _APART, _FLOOD_APART = 100 * _MS, 20 * _MS, 1 * _MS
 _MOST = 400  # telecommands; a folder keeps no more than 500 procedures
 
 
@@ -30,9 +31,12 @@ def robust(language: Language) -> tuple[tuple[Dialogue, ...], dict[str, str]]:
         raise BadInput(
             "[verify] has no closing telecommand: without one nobody knows whether the program still answers"
         )
+    settings, commands = language.verify.robustness, language.dictionary.commands
+    if unknown := next((name for name in settings.omit if name not in commands), None):
+        raise BadInput(f"[verify] robustness: omit: there is no command {unknown!r:.80}; {suggest(unknown, commands)}")
     made: dict[str, Dialogue] = {}
-    why: dict[str, str] = {}
-    for command in list(language.dictionary.commands)[:_MOST]:
+    why = dict.fromkeys(settings.omit, "the mission omits it")
+    for command in [name for name in commands if name not in settings.omit][:_MOST]:
         try:
             arguments = language.dictionary.sample(command)
             octets = language.encode(command, arguments, 0).octets
@@ -41,11 +45,11 @@ def robust(language: Language) -> tuple[tuple[Dialogue, ...], dict[str, str]]:
             continue
         name = f"robust-{re.sub(r'[^a-z0-9]+', '-', command.lower()).strip('-')}"
         name = name if name not in made else f"{name}-{len(made)}"
-        made[name] = _procedure(command, dict(arguments), octets).named(name)
+        made[name] = _procedure(command, dict(arguments), octets, settings.rest).named(name)
     return tuple(made.values()), why
 
 
-def _procedure(command: str, arguments: dict[str, object], octets: bytes) -> Dialogue:
+def _procedure(command: str, arguments: dict[str, object], octets: bytes, rest_ns: int) -> Dialogue:
     every = max(len(octets) // _PIECES, 1)
     whole = {"send": command, "args": arguments, "unanswered": True}
     steps = [DialogueStep(at=_BEGIN, **whole)]
@@ -64,6 +68,6 @@ def _procedure(command: str, arguments: dict[str, object], octets: bytes) -> Dia
         title=f"{command}: whole, cut at {len(steps) - 4} places, twice, {_FLOOD} times in {_FLOOD} ms"[:200],
         verifies=(ROBUST.id,),
         tolerant=True,
-        ends=at + _FLOOD * _FLOOD_APART + _REST,
+        ends=at + _FLOOD * _FLOOD_APART + rest_ns,
         steps=tuple(steps),
     )

@@ -117,6 +117,15 @@ class Telecommand(Table):
     """Whether no answer is asked for."""
 
 
+class Robustness(Table):
+    """How every telecommand is tried (`rtqual verify --robustness`)."""
+
+    rest: Within = 500 * 10**6
+    """Between the last of a telecommand's flood and those of `closing`: as long as the program needs to read all."""
+    omit: Annotated[tuple[Name, ...], Distinct, Field(max_length=MOST)] = ()
+    """Telecommands that are not tried: those that end the program, or take its link away."""
+
+
 class Limits(Table):
     """How long the answers may take that every telecommand must have."""
 

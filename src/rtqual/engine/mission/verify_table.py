@@ -7,7 +7,7 @@ from typing import Annotated, Self
 from pydantic import Field, Strict, model_validator
 
 from rtqual.engine.mission.explain import At, shown
-from rtqual.engine.mission.language_table import LINK, MOST, Framing, Limits, Meaning, Spoken, Telecommand
+from rtqual.engine.mission.language_table import LINK, MOST, Framing, Limits, Meaning, Robustness, Spoken, Telecommand
 from rtqual.engine.mission.table import Table
 from rtqual.engine.mission.values import LoadName, NonEmpty, Slug, Text, matching
 
@@ -94,6 +94,8 @@ class Verify(Table):
     """Telecommands that end every procedure: a program that no longer answers fails it."""
     limits: Limits = Limits()
     """How long answers may take where a procedure does not say."""
+    robustness: Robustness = Robustness()
+    """How every telecommand is tried, by --robustness."""
     meanings: Annotated[tuple[Meaning, ...], Field(max_length=MOST)] = Field((), alias="meaning")
     """What reports mean, one [[verify.meaning]] each."""
     requirements: Annotated[tuple[SystemRequirement, ...], NonEmpty] = Field(alias="requirement")
@@ -115,7 +117,7 @@ class Verify(Table):
             other := next((key for key in ("camera", "tagged") if key in self.model_fields_set), None)
         ):
             raise At(other, "belongs to rtqual's own flight program; leave it out beside program")
-        own = ("dictionary", "link", "framing", "setup", "closing", "limits", "meanings")
+        own = ("dictionary", "link", "framing", "setup", "closing", "limits", "robustness", "meanings")
         if not self.program and (key := next((key for key in own if key in self.model_fields_set), None)):
             raise At(key.replace("meanings", "meaning"), "belongs to a program of yours; write program")
         return self
