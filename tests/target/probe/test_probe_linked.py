@@ -48,7 +48,7 @@ def given(*names: str, system: str) -> pytest.MarkDecorator:
     """Skips a test unless these are set in the environment, and says so."""
     lacking = [name for name in names if not os.environ.get(name)]
     return pytest.mark.skipif(
-        bool(lacking), reason=f"{system.upper()} IS NOT TESTED: set {' and '.join(lacking)} (docs/{system}.md)"
+        bool(lacking), reason=f"{system.upper()} IS NOT TESTED: set {' and '.join(lacking)} (docs/rtos.md)"
     )
 
 
@@ -215,7 +215,7 @@ def test_without_the_headers_of_the_system_one_line_says_what_is_missing(tmp_pat
     done = made(system, f"{named}={tmp_path}")
     assert done.returncode == 2
     (line,) = [line for line in done.stderr.splitlines() if header in line]
-    assert named in line and f"docs/{system}.md" in line
+    assert named in line and "docs/rtos.md" in line
 
 
 def test_another_configuration_of_nuttx_is_another_probe(tmp_path: Path) -> None:
