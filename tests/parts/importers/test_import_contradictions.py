@@ -50,6 +50,7 @@ CASES = [  # file, a piece of it, another in its place, what is said of it
     ("latmus-plot.txt", "\n3 3", "\n2 3", "bin 2 a second time"),
     ("xenomai-latency.txt", "RTS|      6.874|      8.708", "RTS|      6.874|     88.708", "are not in order"),
     ("zephyr-latency.txt", "thread.yield.cooperative.ctx", "thread.yield.preemptive.ctx", "a second time"),
+    ("thread-metric.txt", "Relative Time: 30", "Relative Time: 00", "a relative time of 0"),
     ("thread-metric.txt", "Relative Time: 60", "Relative Time: 75", "its periods are not equally long"),
     ("thread-metric.txt", "Total:  5942389", "Total:  0", "a period in which its loop never ran"),
 ]  # fmt: skip

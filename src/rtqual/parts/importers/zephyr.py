@@ -87,6 +87,8 @@ def read_thread_metric(source: Source, _unit: str | None) -> list[Reading]:
     runs: list[_Periods] = []
     for number, line in source.lines(re.compile(r"\s*Time Period")):
         if match := _TITLE.fullmatch(line):
+            if not int(match[2]):
+                raise bad(source.path, number, "a relative time of 0: no period had passed; give the whole output")
             if runs and runs[-1].test == match[1] and int(match[2]) > runs[-1].times[-1]:
                 source.use()
             else:
