@@ -63,6 +63,7 @@ _UNTOLD = (
     "the order of the events: how they depend on each other and drift cannot be judged",
 )
 _NOTHING = "sysbench did no event: there is nothing to compare"
+_MOST_THREADS = 10**6
 _LATEST_NS = 2**63  # 0.4 prints a time that went below zero as one of 584 years
 
 
@@ -112,7 +113,8 @@ def _reading(path: Path, part: BannerPart, assumed: tuple[str, ...]) -> Reading:
 def _threads(text: str, events: int) -> int | None:
     """Of a run whose settings were left out: what the mean number of events of a thread makes of all."""
     match = _FAIRNESS.search(text)
-    return round(events / float(match[1])) or None if match and float(match[1]) else None
+    threads = round(events / float(match[1])) if match and float(match[1]) else 0
+    return threads if 0 < threads < _MOST_THREADS else None
 
 
 def _contradictions(text: str, events: int, total_s: float, threads: int, reported: dict[str, float]) -> list[str]:
