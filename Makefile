@@ -193,6 +193,7 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff check src docking tests bench
 	$(BIN)/ruff format --check src docking tests bench
 	$(BIN)/mypy
+	$(BIN)/mypy --config-file tools/mypy-tests.ini
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/clang-format --dry-run -Werror $$(git ls-files "*.c" "*.h" "*.cpp")
 

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """docs/architecture.md draws the floors that `make lint` checks, and loose modules stay out of the package."""
 
+import ast
 import re
 import tomllib
+from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -53,3 +55,14 @@ def test_a_package_that_lists_its_files_lists_them_all() -> None:
 def listed(name: str, text: str) -> bool:
     patterns = re.findall(r"[\w*]+\.py", text)
     return any(re.fullmatch(pattern.replace(".", r"\.").replace("*", ".*"), name) for pattern in patterns)
+
+
+def test_few_names_stand_twice() -> None:
+    """What every part has (part.py, command.py, stage.py, words.py, chapter.py) counts once."""
+    files = [path for folder in ("src/rtqual", "docking/rtqual_docking") for path in (ROOT / folder).rglob("*.py")]
+    nodes = [node for path in files for node in ast.walk(ast.parse(path.read_text()))]
+    classes = Counter(node.name for node in nodes if isinstance(node, ast.ClassDef) and not node.name.startswith("_"))
+    modules = Counter(path.stem for path in files if path.stem != "__init__")
+    for names, most in ((classes, 8), (modules, 12)):
+        twice = sorted(name for name, times in names.items() if times > 1)
+        assert twice and len(twice) <= most, twice

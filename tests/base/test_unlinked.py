@@ -29,7 +29,12 @@ def folder(tmp_path: Path) -> Path:
     "name", ["link", "links/file", "links/new", "nowhere", "pipe", "../victim/file", "/etc/x", "", "9" * 300]
 )
 def test_a_name_that_leads_out_is_refused(folder: Path, name: str) -> None:
-    for use in (unlinked.read, unlinked.remove, unlinked.require, lambda *at: unlinked.write(*at, b"theirs")):
+    for use in (
+        unlinked.read,
+        unlinked.remove,
+        unlinked.require,
+        lambda folder, name: unlinked.write(folder, name, b"theirs"),
+    ):
         with pytest.raises(BadInput):
             use(folder, name)  # type: ignore[operator]
     assert [path.name for path in (folder.parent / "victim").iterdir()] == ["file"]

@@ -12,7 +12,7 @@ from rtqual.engine.campaign.folder import RECORDS, alone
 from rtqual.engine.campaign.lost import begun
 from rtqual.protocols.record.schema import Record, Series, SeriesKind
 from rtqual.protocols.record.store import Store
-from rtqual.stages.watch import Watched, largest_of
+from rtqual.stages.watched import Watched, largest_of
 from support.analysis_records import record
 from support.command import Run
 from support.gate_records import runs

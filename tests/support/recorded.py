@@ -20,7 +20,7 @@ def record(mission: Path, folder: Path, outcome: Outcome) -> None:
     store = Store(folder / FOLDER / "records")
     store.folder.mkdir(parents=True, exist_ok=True)
     for cell in Campaign(load_mission(mission), "demo", folder / "out").cells:
-        if cell.candidate.replay:
+        if "replay" in cell.candidate.model_fields_set:
             inputs = Inputs(
                 candidate=cell.candidate.name,
                 instrument=cell.instrument.name,

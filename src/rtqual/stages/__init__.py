@@ -8,11 +8,11 @@ show.py          the figures of a campaign, and its headline
 named_boards.py  boards on the network: whether one is ready, bringing one back
 digests.py       what campaigns came to, as they left it or made anew
 side_by_side.py  two records, or two campaigns, beside each other
-watch.py         campaigns while they run
+watched.py       campaigns while they run
 history.py       figures over several versions, and where they changed
 gate.py          worse than a baseline?
 ci_file.py       the file by which another repository asks that on each change
-reproduce.py     a record's run once more
+reproduced.py    a record's run once more
 signature.py     a campaign's signature
 doctor/          what this machine can do, and what is missing
 """

@@ -119,7 +119,7 @@ def test_the_record_says_what_was_started(
     """The whole boot is that of the kernel's file; another architecture's kernel is never looked into."""
     assert given(bzimage(PACKED["gzip"](elf())))
     (tmp_path / "root").write_bytes(b"initramfs")
-    kernel = Kernel("x", tmp_path / "vmlinuz", *[tmp_path / "root"] * 2, (), *[""] * 4, 0, 0)
+    kernel = Kernel("x", tmp_path / "vmlinuz", tmp_path / "root", tmp_path / "root", (), "", "", "", "", 0, 0)
     boards = [VirtualBoard(kernel, Machine(whole_boot=whole), tmp_path) for whole in (False, True)]
     at_once, whole = (board.artefacts() for board in boards)
     assert at_once.pop(UNPACKED)

@@ -146,7 +146,7 @@ def disks(kernel: Callable[..., Kernel], tmp_path_factory: pytest.TempPathFactor
 def test_a_disk_job_is_labelled_by_what_its_repeat_gave(disks: VirtualBoard, tmp_path: Path) -> None:
     """Completions of a disk come when the host is ready, so the label must follow the two runs' samples."""
     instrument = all_instruments()["sysbench-fileio-root"]
-    parameters = instrument.parameters(threads=2, total_size="2 MiB", files=4, events=200)
+    parameters = instrument.parameters.model_validate({"threads": 2, "total_size": "2 MiB", "files": 4, "events": 200})
     job = instrument.job(parameters, cpus=1, seed=1)
     inputs = Inputs(
         candidate="debian-rt",

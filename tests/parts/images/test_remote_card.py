@@ -167,7 +167,7 @@ def test_a_raspberry_pis_card_starts_the_first_candidate_and_its_results_are_rea
     (tmp_path / "root").mkdir()
     (tmp_path / "root/dropbear").touch()
     (tmp_path / "initramfs").write_bytes(gzip.compress(pack(tmp_path / "root", tmp_path / "plain").read_bytes()))
-    kernel = Kernel("debian-rt", tree / "boot/vmlinuz-6.1", *[tmp_path] * 2, (), "", *["6.1"] * 3, 0, 0)
+    kernel = Kernel("debian-rt", tree / "boot/vmlinuz-6.1", tmp_path, tmp_path, (), "", "6.1", "6.1", "6.1", 0, 0)
     candidate = StagedFiles(kernel, {"kernel": kernel.image, "initramfs": tmp_path / "initramfs"}, ("isolcpus=3",))
     pi = replace(LONELY, architecture=ARM64, switch="tryboot", parameters=())
     cells = [Planned(candidate, key, 60, {"run.sh": "true\n", "job.sh": "true\n"})]

@@ -15,7 +15,7 @@ from rtqual.protocols.board.registry import PACKAGE, Start, kinds, order, row_fo
 from rtqual.protocols.board.system import Kernel
 from rtqual.protocols.record.schema import Inputs, Measurement, Provenance, Timing
 from rtqual.protocols.record.store import Store, make
-from rtqual.stages.reproduce import reproduce
+from rtqual.stages.reproduced import reproduce
 
 SOURCES = Path(__file__).parents[3] / "src/rtqual"
 
@@ -34,7 +34,7 @@ def test_two_boards_of_a_name_are_told_apart_by_what_they_start() -> None:
 
 
 def test_a_board_of_kernels_notes_the_code_that_ran_where_it_is_asked_to(tmp_path: Path) -> None:
-    kernel = Kernel("x", *[tmp_path] * 3, (), *[""] * 4, 0, 0)
+    kernel = Kernel("x", tmp_path, tmp_path, tmp_path, (), "", "", "", "", 0, 0)
     opened = row_for(PACKAGE, AMD64).open(Start("x", system=kernel, scratch=tmp_path, used=tmp_path / "used"))
     assert isinstance(opened, VirtualBoard) and opened._used == tmp_path / "used"
 
@@ -88,9 +88,8 @@ def test_what_a_record_says_of_its_command_is_not_run(tmp_path: Path, monkeypatc
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
     job = Job(Command(("true",)))
-    kernel = Kernel(
-        "", cache / "unpacked/x/boot/vmlinuz-1", *[cache / "initramfs/x.cpio"] * 2, ("a=b",), *[""] * 4, 0, 0
-    )
+    image, initramfs = cache / "unpacked/x/boot/vmlinuz-1", cache / "initramfs/x.cpio"
+    kernel = Kernel("", image, initramfs, initramfs, ("a=b",), "", "", "", "", 0, 0)
     artefacts = VirtualBoard(kernel, Machine(), tmp_path / "scratch").artefacts()
     inputs = Inputs(
         candidate="x", instrument="cyclictest", load="none", board="virtual", cpus=1, seed=1, artefacts=artefacts,

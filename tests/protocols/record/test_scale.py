@@ -117,7 +117,7 @@ def test_a_record_is_the_same_from_pieces_and_as_a_whole(tmp_path: Path, monkeyp
 
 
 def test_series_are_read_back_page_by_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    orders = [Latencies(10_000), InMemory(NOTHING), Latencies(7_000), Latencies(1)]
+    orders: list[Order] = [Latencies(10_000), InMemory(NOTHING), Latencies(7_000), Latencies(1)]
     path = Store(tmp_path).write(raw(*orders))
     for page in (1_000, 9_999, 10_000, 10_001, 1 << 20):
         monkeypatch.setattr("rtqual.protocols.record.parquet._PAGE", page)

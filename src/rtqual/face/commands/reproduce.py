@@ -16,7 +16,7 @@ def reproduce(record: Path, /, *, as_json: Json = False) -> int:
     record
         A record of the virtual board, as `rtqual show` takes it.
     """
-    from rtqual.stages import reproduce as stage  # noqa: PLC0415
+    from rtqual.stages import reproduced as stage  # noqa: PLC0415
 
     def show(command: str) -> None:
         STDERR.print(f"runs {command}", markup=False, soft_wrap=True, highlight=False)

@@ -18,7 +18,7 @@ from rtqual.base.words import clean
 from rtqual.face.commands.app import LITERAL, tell
 
 if TYPE_CHECKING:
-    from rtqual.stages.watch import Watched, Worse
+    from rtqual.stages.watched import Watched, Worse
 
 _LONGEST_S = 60.0  # of the user's command, which is ended then
 _EVERY_S = 2.0
@@ -40,8 +40,8 @@ def watch(folders: list[Path], /, *, on_worse: str = "", once: Annotated[bool, P
     once
         Look once, and end.
     """
-    from rtqual.face.terminal.watch import table, told  # noqa: PLC0415
-    from rtqual.stages.watch import Watched  # noqa: PLC0415 - the libraries behind it are slow to load
+    from rtqual.face.terminal.watch_lines import table, told  # noqa: PLC0415
+    from rtqual.stages.watched import Watched  # noqa: PLC0415 - the libraries behind it are slow to load
 
     argv = _command(on_worse)
     watched = [Watched(folder) for folder in folders]

@@ -23,7 +23,7 @@ from rtqual.parts.explain.symbols import Symbols
 from rtqual.protocols.board import Board, Command, Job, JobOutcome, Machine, Recorded
 from rtqual.protocols.board.registry import row_of
 from rtqual.protocols.record.schema import Inputs, digest
-from rtqual.stages.reproduce import machine_of
+from rtqual.stages.reproduced import machine_of
 
 _TIMEOUT_S = 1200.0
 _JOB = TypeAdapter(Job)

@@ -206,8 +206,8 @@ def test_who_may_not_command_throws_nobody_off(start: Callable[..., Program]) ->
         for source, one in enumerate(operators[1:], 1):
             one.send(telecommand(DEFINITION, "PING", sequence=99, source=source))
             one.until("PONG", 13)
-    for one in opened:
-        one.close()
+    for each in opened:
+        each.close()
 
 
 def test_no_flood_keeps_the_watchdog_from_being_fed(start: Callable[..., Program], tmp_path: Path, dog: int) -> None:

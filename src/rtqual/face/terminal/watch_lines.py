@@ -10,7 +10,7 @@ from rich.text import Text
 
 from rtqual.base.units import format_value
 from rtqual.base.words import count
-from rtqual.stages.watch import Largest, Watched, Worse
+from rtqual.stages.watched import Largest, Watched, Worse
 
 
 def table(watched: Sequence[Watched]) -> Lines:
