@@ -49,6 +49,9 @@ class AnyDictionary(Protocol):
     def fields(self, report: str) -> Collection[str]:
         """Return the names of a report's values; none where the dictionary does not tell."""
 
+    def bits(self, report: str, field: str) -> int | None:
+        """Return how wide an unsigned number of a report is; None for what is none, or where nobody tells."""
+
     def encode(self, name: str, arguments: Mapping[str, Any], fill: Mapping[str, Any]) -> Encoded:
         """Raises Refused. `fill`: header fields that no command sets."""
 

@@ -139,6 +139,35 @@ def test_an_unknown_packet_is_counted_or_fails(tmp_path: Path) -> None:
     assert not judged(procedure(tmp_path, PING), FAULTS["unknown"][0]).passed
 
 
+def housekeeping(log: Answered, accepted: int, refused: int = 0) -> bytes:
+    return log.packet(3, 25, accepted.to_bytes(2, "big") + refused.to_bytes(2, "big") + bytes(5))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "grown"), [(65_534, 1, True), (5, 8, True), (300, 2, False), (9, 9, False)]
+)
+def test_a_value_that_comes_round_has_grown_and_one_that_is_set_back_has_not(
+    tmp_path: Path, before: int, after: int, grown: bool
+) -> None:
+    grows = '{ report = "HK", values = { accepted = { grows_at_least = 3, grows_at_most = 3 } }, within = "50 ms" }'
+    made = procedure(tmp_path, f"{PING}expect = [{grows}]\n")
+
+    def counted(log: Answered, sent: bytes) -> Packets:
+        log.lines.append((1000, f"recv {housekeeping(log, before).hex()}"))
+        return [*log.good(sent), housekeeping(log, after)]
+
+    assert judged(made, counted).passed is grown
+
+
+def test_a_completion_before_its_acceptance_is_told(tmp_path: Path) -> None:
+    """Where packets have no counts that would."""
+    uncounted = language(verify_of(check=()))
+    made = procedure(tmp_path, PING, uncounted)
+    turned = judged(made, lambda log, sent: [log.good(sent)[n] for n in (2, 1, 0)], uncounted)
+    assert "which had been completed before" in turned.why
+    assert judged(made, of=uncounted).passed
+
+
 def test_a_counter_answers_for_the_telecommands_of_its_application(tmp_path: Path) -> None:
     """As cFS: no acknowledgement, and a counter in housekeeping."""
     rows = [{"is": each, "report": "HK", "grows": each} for each in ("accepted", "refused")]
@@ -147,15 +176,18 @@ def test_a_counter_answers_for_the_telecommands_of_its_application(tmp_path: Pat
     of = language(verify)
     made = procedure(tmp_path, PING, of)
 
-    def with_counts(*counts: tuple[int, int]) -> First:
+    def with_counts(*counts: tuple[int, int], before: int = 0) -> First:
         def first(log: Answered, sent: bytes) -> Packets:
-            every = [log.packet(3, 25, bytes([0, a, 0, r, 0, 0, 0, 0, 0])) for a, r in ((0, 0), *counts)]
+            every = [housekeeping(log, a, r) for a, r in ((before, 0), *counts)]
             log.lines.append((1000, f"recv {every[0].hex()}"))
             return every[1:]
 
         return first
 
     assert judged(made, with_counts((1, 0)), of).passed
+    assert judged(made, with_counts((0, 0), before=65_535), of).passed  # 16 bits have come round
+    for set_back in (3, 65_534):  # which would tell of more than was sent
+        assert "accepted: did not come" in judged(made, with_counts((0, 0), before=set_back), of).why
     assert "accepted: did not come" in judged(made, with_counts((0, 0)), of).why
     assert "was refused" in " ".join(judged(made, with_counts((1, 1)), of).wrong)
     assert "answered before" in " ".join(judged(made, with_counts((3, 0)), of).wrong)

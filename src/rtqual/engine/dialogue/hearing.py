@@ -33,6 +33,7 @@ from rtqual.engine.procedure.log import Entry, Unsound, What, read_log
 from rtqual.protocols.dictionary import Refused, Report, Several
 
 _UNASKED = (Stage.REFUSED, Stage.FAILED)
+_ROUND = 16  # a counter that falls has come round where it then grew by less than this part of its range
 _GROWN_MOST = 1000  # answers that one counter tells at once
 _LOSSES = (What.LOST, What.RESET)
 _LINKS = (What.UP, What.CLOSED, *_LOSSES)
@@ -145,10 +146,11 @@ def hear(entries: Sequence[Entry], language: Language) -> Heard:
     got: list[Got] = []
     unknown: list[str] = []
     wrong: list[str] = []
-    counters: dict[tuple[str, str], int] = {}
+    counters = _Counters(language)
     counts: dict[int, int] = {}
     cut, lost = Cut(language.framing), False
     for place, entry in enumerate(entries):
+        counters.sent += entry.what is What.SENT
         if entry.what in _LINKS:
             wrong += [_left(cut, entry.at_ns)] if cut.held and not lost else []
             cut, lost, counts = Cut(language.framing), False, {}
@@ -189,9 +191,7 @@ def _miscounted(packet: bytes, counts: dict[int, int], language: Language) -> It
     counts[apid] = count
 
 
-def _meaning(
-    place: int, at_ns: int, report: Report, language: Language, counters: dict[tuple[str, str], int]
-) -> Iterator[Got]:
+def _meaning(place: int, at_ns: int, report: Report, language: Language, counters: "_Counters") -> Iterator[Got]:
     """A report once, with its first meaning; and for each step that a counter in it makes."""
     meant = language.meant(report)
     growing = [row for row in language.rows if row.grows]
@@ -204,10 +204,30 @@ def _meaning(
         value = report.values.get(str(row.grows))
         if other is None or not isinstance(value, int):
             continue
-        before = counters.get((report.name, str(row.grows)))
-        counters[report.name, str(row.grows)] = value
-        for _ in range(min(max(value - before, 0), _GROWN_MOST) if before is not None else 0):
+        for _ in range(min(counters.steps(report.name, str(row.grows), value), _GROWN_MOST)):
             yield Got(place, at_ns, report, other, again=True)
+
+
+class _Counters:
+    """How far counters of telecommands have grown. `sent`: telecommands so far."""
+
+    def __init__(self, language: Language) -> None:
+        self.language, self.sent = language, 0
+        self._last: dict[tuple[str, str], int] = {}
+        self._told: dict[tuple[str, str], int] = {}
+
+    def steps(self, report: str, field: str, value: int) -> int:
+        """From the report before. One that falls has come round if that tells no more telecommands than were sent and
+        are not told yet; else it was set back, which tells of none."""
+        name = report, field
+        grown = value - self._last.get(name, value)
+        self._last[name] = value
+        if grown < 0:
+            bits = self.language.dictionary.bits(report, field)
+            round_ = grown + (1 << bits) if bits else 0
+            grown = round_ if 0 < round_ <= self.sent - self._told.get(name, 0) else 0
+        self._told[name] = self._told.get(name, 0) + grown
+        return grown
 
 
 def _fixed(line: Line, number: int, entries: Sequence[Entry]) -> Anchor:
@@ -242,12 +262,21 @@ class _Meets:
         got = self.got[number]
         if not self.language.fits(match, anchor, got):
             return False
-        before = self._before.get(number)
+        values = got.report.values
         return all(
-            name in got.report.values
-            and fits(got.report.values[name], wanted, before.values.get(name) if before else None)
+            name in values and fits(values[name], wanted, self._earlier(number, name))
             for name, wanted in match.values.items()
         )
+
+    def _earlier(self, number: int, name: str) -> Any:
+        """A value in the report before; less by its range where a counter has come round since."""
+        before = self._before.get(number)
+        earlier, value = before.values.get(name) if before else None, self.got[number].report.values[name]
+        if not isinstance(earlier, int) or not isinstance(value, int) or value >= earlier:
+            return earlier
+        bits = self.language.dictionary.bits(self.got[number].report.name, name)
+        came_round = bits is not None and value - earlier + (1 << bits) < (1 << bits) // _ROUND
+        return earlier - (1 << bits) if bits is not None and came_round else earlier
 
     def why_not(self, due: _Due) -> str:
         """What came in its place, where something like it did."""

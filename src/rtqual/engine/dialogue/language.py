@@ -123,23 +123,28 @@ class Language:
 
     def misconduct(self, entries: Sequence[Entry], lines: Sequence[Line], got: Sequence[Got]) -> Iterator[str]:
         """Yield what is wrong with answers: each telecommand is answered once in each of its stages, and none that was
-        not sent. One that was sent twice is answered twice. Where the program does not tell which it means, all that
-        may be meant are counted together."""
+        not sent; none is accepted behind its completion. One that was sent twice is answered twice. Where the program
+        does not tell which it means, all that may be meant are counted together."""
         sent = [(place, lines[entry.line]) for place, entry in enumerate(entries) if entry.what is What.SENT]
         seen: Counter[object] = Counter()
+        completed: Counter[object] = Counter()
         for arrival in got:
             meant = arrival.meant
             if meant is None or meant.stage is None or meant.stage is Stage.PROGRESS:
                 continue
             of = [line for place, line in sent if place < arrival.place and meant.answers(line.command, line.encoded)]
             life = next((stages for stages in (BEGINS, ENDS) if meant.stage in stages), (meant.stage,))
-            key = (life, meant.app, repr(meant.token))
+            one = (meant.app, repr(meant.token))
+            key = (life, *one)
             seen[key] += 1
+            completed[one] += meant.stage is Stage.COMPLETED
             told = f"at {arrival.at_ns} ns came {arrival.report.name}: {meant.stage}"
             if not of:
                 yield f"{told}, of a telecommand that had not been sent"
             elif seen[key] > len(of):
                 yield f"{told}, of {of[-1].command}, which had been answered before"
+            elif life == BEGINS and seen[key] <= completed[one]:
+                yield f"{told}, of {of[-1].command}, which had been completed before"
 
 
 def counted(packet: bytes) -> tuple[int, int] | None:

@@ -66,6 +66,9 @@ class Packets:
         described = self.definition.reports[report]
         return [field.name for field in (*described.fields, *described.entries)]
 
+    def bits(self, report: str, field: str) -> None:  # noqa: ARG002
+        """No counter of these comes round within a procedure."""
+
     def encode(self, name: str, arguments: Mapping[str, Any], fill: Mapping[str, Any]) -> Encoded:
         try:
             return Encoded(telecommand(self.definition, name, arguments, **{"sequence": 0, **fill}))

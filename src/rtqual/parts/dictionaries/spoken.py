@@ -14,6 +14,7 @@ from rtqual.parts.dictionaries.model import (
     MOST_COUNT,
     MOST_DEPTH,
     Array,
+    Coding,
     Dictionary,
     Field,
     Number,
@@ -65,6 +66,17 @@ class SpokenFormat:
             found |= {name for field in packet.fields for name in _names(field)}
             packet = packet.base
         return found
+
+    def bits(self, report: str, field: str) -> int | None:
+        packet = self._all.packets.get(report)
+        while packet is not None:
+            for each in () if isinstance(packet.fields, Refused) else packet.fields:
+                kind = each.type
+                if each.name == field and isinstance(kind, Number):
+                    plain = kind.coding is Coding.UNSIGNED and not kind.calibration and not kind.labels
+                    return kind.bits if plain and isinstance(kind.bits, int) else None
+            packet = packet.base
+        return None
 
     def encode(self, name: str, arguments: Mapping[str, Any], fill: Mapping[str, Any]) -> Encoded:
         if name not in self._all.commands:
