@@ -3,6 +3,6 @@
 
 figure_lines.py  history.py   a campaign's figures, and those of several versions
 verdict.py  gate.py  record.py  comparison.py  verify_lines.py   what a command prints
-progress.py  watch.py         a campaign while it runs, and any number of them
+progress.py  watch_lines.py   a campaign while it runs, and any number of them
 plain.py                      results as plain values, for JSON
 """
