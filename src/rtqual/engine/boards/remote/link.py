@@ -115,7 +115,8 @@ class Ssh:
         if code == _SSH_FAILED and any(sign in text for sign in _STRANGER):
             raise BoardRefused(
                 f"{self.where}: another host key answers than the pinned one: if the board is new, write its host_key "
-                "(ssh-keyscan -t ed25519)"
+                "(ssh-keyscan -t ed25519); if it makes one at each start (dropbear -R, a root in memory), keep its key "
+                "on a partition that stays"
             )
         if code == _SSH_FAILED and _NO_COMMON_KEY in text:
             offer = text.rpartition("Their offer:")[2].strip()[:80] or "nothing that it names"
