@@ -37,6 +37,13 @@ bool icount_find(struct icount *at)
 	return false;
 }
 
+int64_t icount_left(const struct icount *at, const struct CPUState *cpu)
+{
+	const char *of = (const char *)cpu;
+
+	return *(const int64_t *)(of + at->extra) + *(const uint16_t *)(of + at->low);
+}
+
 void icount_charge(const struct icount *at, struct CPUState *cpu, int64_t insns)
 {
 	char *of = (char *)cpu;

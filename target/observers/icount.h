@@ -24,6 +24,9 @@ struct icount {
 /* Returns false where icount_update() is not the code that is known: nothing may be charged then. */
 bool icount_find(struct icount *at);
 
+/* Returns how many instructions are left until the next timer. */
+int64_t icount_left(const struct icount *at, const struct CPUState *cpu);
+
 /* The clock goes on by so many instructions, back where there are fewer than none: by no more than were counted since
  * the CPU's last timer. What reaches beyond the next timer makes it late. */
 void icount_charge(const struct icount *at, struct CPUState *cpu, int64_t insns);

@@ -67,6 +67,7 @@ struct cpu {
 	int64_t owed; /* ticks that the clock is still to go on by; fewer than none: that it went on too far */
 	int64_t left; /* ticks of own time until its turn ends */
 	uint64_t ran, insns; /* ticks of own time, with its stalls; instructions */
+	int64_t last, expected; /* instructions: of its last block; left until the next timer since then */
 };
 
 /* A global because the interface hands no data to the translation callback. All CPUs share one thread. */
@@ -119,6 +120,33 @@ static void pass(struct cpu *cpu, int64_t ticks)
 		return;
 	cpu->owed -= insns * TICKS_A_NS;
 	icount_charge(&g.icount, cpu->state, insns);
+	cpu->expected = icount_left(&g.icount, cpu->state);
+}
+
+/* A block's instructions, which QEMU has counted; fewer than none are those that it took back. */
+static void count(unsigned int index, int64_t insns)
+{
+	struct cpu *cpu = &g.cpus[index];
+	int64_t ticks = insns * g.insn_ticks;
+
+	cpu->insns += (uint64_t)insns;
+	cpu->owed -= insns * TICKS_A_NS;
+	pass(cpu, ticks);
+	if (g.caches)
+		caches_ran(g.caches, index, ticks);
+}
+
+/* A fault, or a device's register, ends a block before its end, and QEMU counts the rest back at once. The range tells
+ * that from another timer. */
+static void take_back(unsigned int index, int64_t insns)
+{
+	struct cpu *cpu = &g.cpus[index];
+	int64_t left = icount_left(&g.icount, cpu->state), back = left + insns - cpu->expected;
+
+	cpu->expected = left;
+	if (back > 0 && back <= cpu->last)
+		count(index, -back);
+	cpu->last = insns;
 }
 
 static void end_round(void)
@@ -153,22 +181,17 @@ static void on_block(unsigned int index, void *data)
 {
 	const struct block *block = data;
 	struct cpu *cpu = &g.cpus[index];
-	int64_t ticks = (int64_t)block->insns * g.insn_ticks;
 
+	take_back(index, block->insns);
 	if (g.over || index != g.taker)
 		begin_turn(index);
 	g.ran |= 1U << index;
-	cpu->insns += block->insns;
-	cpu->owed -= (int64_t)block->insns * TICKS_A_NS; /* QEMU has counted them */
-	pass(cpu, ticks);
-	if (g.caches) {
-		caches_ran(g.caches, index, ticks);
-		for (uint32_t k = 0; k < block->n_lines; k++) {
-			int64_t stall = caches_fetch(g.caches, index, block->lines[k]);
+	count(index, block->insns);
+	for (uint32_t k = 0; g.caches && k < block->n_lines; k++) {
+		int64_t stall = caches_fetch(g.caches, index, block->lines[k]);
 
-			if (stall)
-				pass(cpu, stall);
-		}
+		if (stall)
+			pass(cpu, stall);
 	}
 	if (cpu->left > 0)
 		return;

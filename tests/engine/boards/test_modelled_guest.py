@@ -66,6 +66,14 @@ def test_four_cpus_at_once_spin_as_fast_as_one_does_alone(boards: Boards) -> Non
     assert all(abs(ns / alone - 1) < 0.03 for ns in together)
 
 
+def test_blocks_that_a_fault_ends_take_as_long_on_four_cpus_as_on_one(boards: Boards) -> None:
+    """QEMU counts the rest of such a block back whole, though the clock went on by a share of it."""
+    job = Job(measure=Command(("sh", "-c", "spin 1 faults; spin 4 faults")))
+    alone, *together = map(int, boards("parallel").run(job, seed=1, timeout_s=600).stdout.split())
+    assert len(together) == 4
+    assert all(abs(ns / alone - 1) < 0.05 for ns in together), (alone, together)
+
+
 def test_a_hog_beside_hurts_by_memory_and_two_runs_are_equal(boards: Boards) -> None:
     modelled, parallel = (wakeups(boards(model), *HOG) for model in ("cortex-a72", "parallel"))
     assert median_ns(modelled) > 3 * median_ns(parallel)
