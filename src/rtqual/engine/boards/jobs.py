@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from itertools import chain
 
 from rtqual.base.architecture import AMD64, ARM64, ARMHF, Architecture
-from rtqual.base.cache import cache_dir, locked
+from rtqual.base.cache import cache_dir, kept
 from rtqual.base.errors import RunFailed
 from rtqual.engine.boards.btf import Btf
 from rtqual.engine.boards.calls import AT_MOST, SLEEP, WAITING
@@ -107,13 +107,8 @@ def question(architecture: Architecture) -> Job:
 def symbols(run: Callable[[Job], str], artefacts: Mapping[str, str], architecture: Architecture) -> str:
     """What a guest of these artefacts answers; it is asked once."""
     asked = question(architecture)
-    kept = cache_dir() / "symbols" / f"{digest([dict(artefacts), asked.as_inputs()])[:32]}.jobs"
-    with locked(kept):
-        if not kept.exists():
-            fresh = kept.with_suffix(".new")
-            fresh.write_text(run(asked))
-            fresh.rename(kept)
-        return kept.read_text()
+    place = cache_dir() / "symbols" / f"{digest([dict(artefacts), asked.as_inputs()])[:32]}.jobs"
+    return kept(place, lambda fresh: fresh.write_text(run(asked))).read_text()
 
 
 def spec(told: str, image: bytes, architecture: Architecture) -> str:

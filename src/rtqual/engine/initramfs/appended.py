@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from rtqual.base.cache import cache_dir, locked, sha256_file
+from rtqual.base.cache import cache_dir, kept, sha256_file
 from rtqual.base.errors import RunFailed
 from rtqual.base.scratch import scratch
 from rtqual.engine.initramfs.contents import pack
@@ -25,25 +25,24 @@ def overlaid(image: Path, files: Mapping[str, Path]) -> Path:
     for at, file in laid.items():
         identity.update(f"\0{at}\0{sha256_file(file)}\0{file.stat().st_mode & 0o111}".encode())
     made = cache_dir() / "initramfs" / f"{identity.hexdigest()[:32]}.cpio"
-    with locked(made):
-        if not made.exists():
-            try:
-                with scratch(made.parent) as folder:
-                    for at, file in laid.items():
-                        place = folder / "root" / at
-                        place.parent.mkdir(parents=True, exist_ok=True)
-                        shutil.copy(file, place)
-                    further = pack(folder / "root", folder / "further")
-                    fresh = folder / made.name
-                    with fresh.open("wb") as out:
-                        for path in (image, further):
-                            with path.open("rb") as content:
-                                shutil.copyfileobj(content, out)
-                    fresh.rename(made)
-            except (OSError, shutil.Error) as error:
-                why = getattr(error, "strerror", None) or str(error)
-                raise RunFailed(f"{made.parent}: a guest's image cannot be made: {why}") from None
-    return made
+
+    def make(fresh: Path) -> None:
+        with scratch(made.parent) as folder:
+            for at, file in laid.items():
+                place = folder / "root" / at
+                place.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(file, place)
+            further = pack(folder / "root", folder / "further")
+            with fresh.open("wb") as out:
+                for path in (image, further):
+                    with path.open("rb") as content:
+                        shutil.copyfileobj(content, out)
+
+    try:
+        return kept(made, make)
+    except (OSError, shutil.Error) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise RunFailed(f"{made.parent}: a guest's image cannot be made: {why}") from None
 
 
 def names(image: Path) -> frozenset[str]:
