@@ -90,6 +90,16 @@ def test_candidates_that_were_not_measured_are_named(written: Path) -> None:
     assert "It measured 4 of the 4 candidates." in text
 
 
+def test_who_is_there_for_comparison_is_said_where_candidates_are_listed() -> None:
+    """Else a reader of the first page looks for it in the table of those that may fly."""
+    found = evidence()
+    flight, other = found.verdicts
+    for ground, says in ((Ground.REFERENCE, True), (Ground.FLIGHT, False)):
+        told = replace(found, verdicts=(flight, replace(other, ground=ground)))
+        listed = dict(build(gather(mission(), told, records(told), {})).facts)["Candidates measured"]
+        assert ("for comparison" in listed.rpartition("here")[2], listed.count("for comparison")) == (says, says)
+
+
 def test_one_markdown_report_elsewhere_leaves_the_plots_of_others_there(tmp_path: Path) -> None:
     (tmp_path / "plots").mkdir()
     (tmp_path / "plots" / "figure-fit.svg").write_text("mine")

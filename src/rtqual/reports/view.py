@@ -8,6 +8,7 @@ from string import ascii_uppercase
 
 from rtqual import __version__
 from rtqual.base.words import listed
+from rtqual.engine.analysis.verdict.model import Ground
 from rtqual.engine.mission import PUBLISHED
 from rtqual.engine.mission.model import Paper
 from rtqual.protocols.part import Chapter, load, rows
@@ -59,14 +60,17 @@ def _brought(material: Material) -> Iterator[tuple[str, str, Iterable[Block]]]:
 
 
 def _with_kernels(material: Material) -> Iterator[str]:
-    """What was measured, with the release of its kernel where it has one."""
+    """What was measured, with the release of its kernel where it has one, and whether it is for comparison."""
+    judged = [(s.candidate, verdict.ground) for verdict in material.evidence.verdicts for s in verdict.standings]
     for name in material.measured:
         kernels = {
             manifest.provenance.kernel.split(" ", 1)[0][:_RELEASE]
             for manifest in material.records
             if manifest.inputs.candidate == name and manifest.inputs.board != PUBLISHED and manifest.provenance.kernel
         }
-        yield f"{name} ({distinct(kernels)})" if kernels else name
+        beside = {ground for candidate, ground in judged if candidate == name} == {Ground.REFERENCE}
+        told = [*([distinct(kernels)] if kernels else []), *(["for comparison"] if beside else [])]
+        yield f"{name} ({', '.join(told)})" if told else name
 
 
 def _dates(material: Material) -> Iterator[tuple[str, str]]:

@@ -235,7 +235,7 @@ def _exposure(mission: Mission, cells: Cells) -> Iterator[str]:
             told = (
                 f"{lasts} are {wakeups:,} wake-ups; "
                 f"{summary.samples:,} without a miss show fewer than {shown:,} misses in them (95 %, if independent); "
-                f"fewer than one takes {enough:,} samples, {format_duration(takes_s)} of measurement."
+                f"to show fewer than one takes {enough:,} samples, {format_duration(takes_s)} of measurement."
             )
             alike.setdefault(told, []).append(name)
         for told, names in alike.items():
