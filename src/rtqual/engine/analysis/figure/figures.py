@@ -34,13 +34,15 @@ from rtqual.engine.analysis.figure.intervals import (
     mean_interval,
     median_interval,
     order_interval,
+    rare_level,
     ratio,
     share_interval,
     sure_correlation,
+    variances,
 )
 from rtqual.engine.analysis.figure.model import Figure, Interval, Spread
 from rtqual.engine.analysis.figure.pool import Pool
-from rtqual.engine.analysis.figure.spread import LARGEST, run_medians, spread
+from rtqual.engine.analysis.figure.spread import LARGEST, run_medians, run_quantiles, spread
 from rtqual.engine.analysis.figure.statistics import RELATIVE, evaluate, left_out, lies_in_overflow, mean, quantile
 from rtqual.protocols.record.schema import SeriesKind
 
@@ -155,9 +157,13 @@ def _quantile_interval(pool: Pool, name: str) -> Interval:
         return mean_interval(quantile(pool, name), left_out(pool, name), signed=pool.signed, tail=pool.tail)
     q = fraction(name)
     samples = int(pool.together[-1])
-    found = share_interval(_shares(pool, q), float(q), samples, tail=pool.tail)
+    shares = _shares(pool, q)
+    found = share_interval(shares, float(q), samples, tail=pool.tail)
     low = pool.at_rank(math.ceil(samples * found.low)) if found.low > 0 else -math.inf
     high = pool.at_rank(min(math.floor(samples * found.high) + 1, samples)) if found.high < 1 else math.inf
+    unlike = variances(shares)[0] > float(q * (1 - q)) / samples  # runs differ by more than their samples explain
+    if unlike and found.high < 1 and q > Fraction(1, 2):
+        high = max(high, rare_level(run_quantiles(pool, q), q))
     return Interval(low, high, BY_RUNS, runs_to_close=found.runs_to_close)
 
 
@@ -172,8 +178,13 @@ def _shares(pool: Pool, q: Fraction) -> FloatArray:
     below = pool.cumulative[:, place - 1] if place else np.zeros_like(of_run)
     equal = pool.cumulative[:, place] - below
     counted = below + equal * ((wanted - below.sum()) / equal.sum())
-    shares: FloatArray = float(q) + pool.runs * (counted - float(q) * of_run) / together[-1]
-    return shares
+    return _pseudo_values(counted, of_run, float(q))
+
+
+def _pseudo_values(below: FloatArray, of_run: FloatArray, share: float) -> FloatArray:
+    """(R,) the share as the runs contribute to it, by what it would be without each: one that is longer than the others
+    draws it to itself, and would seem not to differ."""
+    return share + (len(of_run) - 1) * (below - share * of_run) / np.maximum(of_run.sum() - of_run, 1)
 
 
 def _p95_to_average(pool: Pool, value: float, *, relative: bool) -> Interval:
@@ -218,15 +229,20 @@ def certain_miss(pool: Pool, name: str, limit: float) -> str:
 def certain_hold(pool: Pool, name: str, limit: float) -> str:
     """Why a quantile lies at or below a limit for certain, though its own interval may have no upper end; else empty.
 
-    The share of samples beyond the limit is, at the upper end of its interval, no larger than the quantile leaves.
+    The share of samples beyond the limit is, at the upper end of its interval, no larger than the quantile leaves, nor
+    does a run lie beyond it that is too rare to be drawn (rare_level, at the upper end of its interval).
     Where none is beyond it, that end is the one of independent samples, as for a largest sample.
     """
     if name not in QUANTILES or pool.kind == SeriesKind.SUMMARY or pool.incomplete:
         return ""
     left, beyond = float(1 - QUANTILES[name]), _beyond(pool, limit)
-    if beyond is None or beyond[1] > left:
+    if beyond is None or beyond[1] > left or _rare_level(pool, QUANTILES[name]) > limit:
         return ""
     return f"at most {100 * beyond[1]:.2g} % of the samples are beyond the limit, and {name} allows {100 * left:g} %"
+
+
+def _rare_level(pool: Pool, q: Fraction) -> float:
+    return rare_level(run_quantiles(pool, q), q, tail=pool.tail) if q > Fraction(1, 2) else -math.inf
 
 
 def _beyond(pool: Pool, limit: float) -> tuple[float, float] | None:
@@ -240,6 +256,5 @@ def _beyond(pool: Pool, limit: float) -> tuple[float, float] | None:
         return 0.0, exceedance_bound(0, samples, 1 - pool.tail)
     if kept == 0:
         return None
-    per_run: FloatArray = kept + pool.runs * (below - kept * of_run) / samples
-    shares = share_interval(per_run, kept, samples, tail=pool.tail)
+    shares = share_interval(_pseudo_values(below, of_run, kept), kept, samples, tail=pool.tail)
     return 1 - shares.high, 1 - shares.low

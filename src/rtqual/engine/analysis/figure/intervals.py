@@ -7,8 +7,9 @@ gives the interval:
 
 - quantiles: the shares of each run's samples at the quantile give the effective number of independent samples, that
   number an exact binomial interval of the share, and its ends are looked up among all samples (Woodruff 1952; Korn &
-  Graubard 1998). Where fewer than 3.7 effective samples lie beyond a quantile, none of them might have been seen,
-  with 2.5 %: that end is open.
+  Graubard 1998). The upper end reaches to where a run may lie that is too rare to be drawn, by how far the runs' own
+  quantiles differ (Weissman 1978). Where fewer than 3.7 effective samples lie beyond a quantile, none might have
+  been seen, with 2.5 %: that end is open.
 - averages, standard deviations, scalars: Student's t over jackknife pseudo-values, of logarithms where a figure cannot
   be negative; whether it can is known before, never read off values that happen to be positive.
 - counts: the same, and at least as wide as an exact interval of a Poisson count: none seen is not none.
@@ -148,6 +149,24 @@ def share_interval(per_run: FloatArray, share: float, samples: int, *, tail: flo
         BY_RUNS,
         runs_to_close=more if independent * least < none_seen else None,
     )
+
+
+def rare_level(levels: FloatArray, q: Fraction, *, tail: float = 0.5) -> float:
+    """The level that one run in 1 / (1 - q) reaches; `tail`: the probability that it is higher.
+
+    A far quantile of all samples is that of the few highest runs, and R runs need not have drawn one. The upper half of
+    the `levels` (R,) is taken to have an exponential tail, of logarithms where all are positive (Hill 1975; Weissman
+    1978).
+    """
+    from scipy import special  # noqa: PLC0415
+
+    runs, logarithmic = len(levels), bool((levels > 0).all())
+    ordered = np.sort(np.log(levels) if logarithmic else levels)
+    top = runs // 2
+    base = float(ordered[-top - 1])
+    scale = float((ordered[-top:] - base).mean()) * top / float(special.gammaincinv(top, tail))
+    level = base + scale * max(0.0, math.log(top / (runs * float(1 - q))))
+    return _exponential(level) if logarithmic else level
 
 
 def difference(a: Sure, b: Sure, correlation: float = 0.0) -> Interval:

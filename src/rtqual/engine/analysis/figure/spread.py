@@ -8,6 +8,7 @@ not have been drawn.
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 
 import numpy as np
 
@@ -47,7 +48,13 @@ def run_medians(pool: Pool) -> FloatArray | None:
     """(R,) the median of each run; None of a tool that gave no samples."""
     if pool.kind == SeriesKind.SUMMARY or not pool.cumulative.size or not pool.cumulative[:, -1].all():
         return None
-    places = [int(np.searchsorted(run, -(-run[-1] // 2))) for run in pool.cumulative]
+    return run_quantiles(pool, Fraction(1, 2))
+
+
+def run_quantiles(pool: Pool, q: Fraction) -> FloatArray:
+    """(R,) the quantile of each run that has samples."""
+    runs = pool.cumulative[pool.cumulative[:, -1] > 0]
+    places = [int(np.searchsorted(run, math.ceil(int(run[-1]) * q))) for run in runs]
     return pool.values[places].astype(np.float64)
 
 
