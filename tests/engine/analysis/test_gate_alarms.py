@@ -60,17 +60,20 @@ def jobs(kind: str, number: int, cells: int = CELLS) -> tuple[int, int]:
     return sum(failed for failed, _ in found), found[0][1]
 
 
-def redrawn(folders: Sequence[Path], runs: int = RUNS) -> Iterator[tuple[bool, int]]:
-    """Jobs on the records of campaigns: disjoint runs of every cell, drawn by turns, as if an input had changed."""
+def redrawn(folders: Sequence[Path], again: int = 0, runs: int = RUNS) -> Iterator[tuple[bool, int]]:
+    """Jobs on the records of campaigns: disjoint runs of every cell, drawn by turns, as if an input had changed; or so
+    many jobs that draw from all runs `again`, so that they share some."""
     every = [one for folder in folders for one in kept.load(folder).result.records]
     cells = list(groups(every).values())
     rng = np.random.default_rng(43)
-    most = min(map(len, cells)) // (2 * runs)
-    orders = [rng.permutation(len(members)) for members in cells]
-    for job in range(most):
+    each = min(map(len, cells)) // (2 * runs)
+    for job in range(again or each):
+        if again or job == 0:
+            orders = [rng.permutation(len(members)) for members in cells]
         both: list[list[Record]] = [[], []]
         for members, order in zip(cells, orders, strict=True):
-            taken = [members[place] for place in order[2 * runs * job : 2 * runs * (job + 1)]]
+            first = 0 if again else 2 * runs * job
+            taken = [members[place] for place in order[first : first + 2 * runs]]
             for side_of, part in zip(both, (taken[:runs], taken[runs:]), strict=True):
                 side_of += [_seeded(one, number) for number, one in enumerate(part)]
         both[0] = [*map(_otherwise, both[0])]
@@ -96,8 +99,9 @@ def table(number: int, folders: Sequence[Path]) -> Iterator[str]:
         failed, figures = jobs(kind, number)
         yield f"| made up, {kind} | {figures} | {number} | {failed} |"
     if folders:
-        found = list(redrawn(folders))
-        yield f"| virtual, seeds redrawn | {found[0][1]} | {len(found)} | {sum(failed for failed, _ in found)} |"
+        for what, again in (("seeds redrawn", 0), ("drawn again from these seeds", 5 * number)):
+            found = list(redrawn(folders, again))
+            yield f"| virtual, {what} | {found[0][1]} | {len(found)} | {sum(failed for failed, _ in found)} |"
 
 
 @pytest.mark.guest

@@ -44,7 +44,7 @@ from rtqual.engine.analysis.figure.model import Figure, Interval, Spread
 from rtqual.engine.analysis.figure.pool import Pool
 from rtqual.engine.analysis.figure.spread import LARGEST, run_medians, run_quantiles, spread
 from rtqual.engine.analysis.figure.statistics import RELATIVE, evaluate, left_out, lies_in_overflow, mean, quantile
-from rtqual.protocols.record.schema import SeriesKind
+from rtqual.protocols.record.schema import Int64Array, SeriesKind
 
 _SIGNED = ("p95-avg", "(p95-avg)/p95")  # negative where rare samples lift the average
 STEPS_TO_FOLLOW = 20  # distinct values within a quantile's interval; on fewer it moves in steps, not with the average
@@ -181,10 +181,11 @@ def _shares(pool: Pool, q: Fraction) -> FloatArray:
     return _pseudo_values(counted, of_run, float(q))
 
 
-def _pseudo_values(below: FloatArray, of_run: FloatArray, share: float) -> FloatArray:
+def _pseudo_values(below: FloatArray | Int64Array, of_run: Int64Array, share: float) -> FloatArray:
     """(R,) the share as the runs contribute to it, by what it would be without each: one that is longer than the others
     draws it to itself, and would seem not to differ."""
-    return share + (len(of_run) - 1) * (below - share * of_run) / np.maximum(of_run.sum() - of_run, 1)
+    shares: FloatArray = share + (len(of_run) - 1) * (below - share * of_run) / np.maximum(of_run.sum() - of_run, 1)
+    return shares
 
 
 def _p95_to_average(pool: Pool, value: float, *, relative: bool) -> Interval:
