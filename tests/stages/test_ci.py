@@ -67,11 +67,15 @@ def test_a_mission_with_loads_of_its_own_lets_them_run(repository: Path) -> None
     assert "--run-programs" in shell(written("gitlab", mission="own.toml"))
 
 
-def test_a_wheel_of_the_repository_is_named_by_its_path_and_decides_the_debian(repository: Path) -> None:
+def test_a_wheel_of_the_repository_is_named_by_its_path_and_decides_the_debian(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (repository / "rtqual-0.3.0-cp313-cp313-linux_x86_64.whl").write_text("")
     job = written("gitlab", "rtqual-0.3.0-cp313-cp313-linux_x86_64.whl")
     assert job["image"] == "debian:13"
     assert job["variables"]["RTQUAL"] == "./rtqual-0.3.0-cp313-cp313-linux_x86_64.whl[analysis,report]"
+    files = "my missions/m.toml and rtqual-0.3.0-cp313-cp313-linux_x86_64.whl"
+    assert capsys.readouterr().out == f".gitlab-ci.yml: commit it with {files}.\n"
 
 
 def test_what_is_built_there_gets_its_compilers(repository: Path) -> None:

@@ -66,7 +66,7 @@ class Packets:
         described = self.definition.reports[report]
         return [field.name for field in (*described.fields, *described.entries)]
 
-    def bits(self, report: str, field: str) -> None:  # noqa: ARG002
+    def bits(self, report: str, field: str) -> None:
         """No counter of these comes round within a procedure."""
 
     def encode(self, name: str, arguments: Mapping[str, Any], fill: Mapping[str, Any]) -> Encoded:

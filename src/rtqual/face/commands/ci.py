@@ -55,5 +55,6 @@ def ci(
     gate = [option for option, is_given in (("--mission-only", mission_only), ("--strict", strict)) if is_given]
     gate += [f"--tolerance {tolerance:g}"] if tolerance else []
     path = stage.write(stage.CiWanted(server, mission, rtqual, scale, branch, tuple(gate)), out)
-    LITERAL.print(f"{path}: commit it with the mission.", highlight=False, soft_wrap=True)
+    wheel = f" and {rtqual}" if Path(rtqual).is_file() else ""
+    LITERAL.print(f"{path}: commit it with {mission}{wheel}.", highlight=False, soft_wrap=True)
     return 0
