@@ -3,6 +3,7 @@
 
 import csv
 import io
+import shlex
 from pathlib import Path
 
 import pytest
@@ -95,9 +96,14 @@ def test_names_of_strangers_do_nothing(chromium: Browser, tmp_path: Path) -> Non
     site(hostile(tmp_path / "campaigns", HOSTILE), tmp_path / "public")
     assert shown(chromium, tmp_path / "public") == f"Shown: {len(HOSTILE)} of {len(HOSTILE)} series."
     assert HOSTILE[0] in chromium.find("#main").text
+    pasted: set[str] = set()
     for link in [link.get_attribute("href") for link in chromium.all("#main a")][:20]:
         chromium.run("location.href = arguments[0]", link)
         chromium.run("return new Promise((done) => setTimeout(done, 50))")
+        commands = [code.get_attribute("textContent") for code in chromium.all("#main code")]
+        assert all(len(shlex.split(command)) == 3 and command.count("'") == 2 for command in commands), commands
+        pasted |= {*commands}
+    assert pasted
     assert chromium.run("return window.hit === undefined && !document.querySelector('#main img, #main script')")
     shown(chromium, tmp_path / "public")
     cells = [cell for row in csv.reader(io.StringIO(chromium.run("return rtqCsv()"))) for cell in row]

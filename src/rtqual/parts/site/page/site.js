@@ -253,6 +253,9 @@
     return `${rows.length} series of ${found.title}`;
   }
 
+  // A reader pastes the command: a stranger's name is one word of it.
+  const shellWord = (text) => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`);
+
   function runsOf(found, row, labels) {
     const names = Object.keys(row.figures);
     const lines = labels.map((label, at) => {
@@ -264,7 +267,7 @@
       return [
         element("a", { href: address({ version: row.versions[at], figure: names[0] }) }, label), [row.began[at]], ...values,
         report ? element("a", { href: report }, `report of ${campaign}`) : [campaign],
-        element("code", {}, `rtqual explain ${campaign}:${row.candidate}`),
+        element("code", {}, `rtqual explain ${shellWord(`${campaign}:${row.candidate}`)}`),
       ];
     }).reverse();
     const kept = table;
