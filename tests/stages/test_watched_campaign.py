@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Campaigns while they run: what is under way, what is the latest so far, and the user's command when that grows."""
 
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rtqual.base.errors import BadInput
-from rtqual.engine.campaign.folder import RECORDS, alone
+from rtqual.engine.campaign.folder import LOCK, RECORDS, alone
 from rtqual.engine.campaign.lost import begun
 from rtqual.protocols.record.schema import Record, Series, SeriesKind
 from rtqual.protocols.record.store import Store
@@ -74,6 +75,23 @@ def test_a_damaged_record_is_named_and_stops_nothing(campaign: Path) -> None:
     assert len(watched.damaged) == 1
     assert str(path) in watched.damaged[0]
     assert [seen.runs for seen in watched.groups.values()] == [1]
+
+
+def test_a_record_that_is_set_aside_after_it_was_listed_stops_nothing(
+    campaign: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = campaign / RECORDS / "gone-0"
+    monkeypatch.setattr(Store, "paths", lambda _: [gone])
+    watched = Watched(campaign)
+    assert list(watched.look()) == []
+    assert "gone-0" in watched.damaged[0]
+
+
+def test_a_lock_that_is_a_pipe_is_not_waited_for(campaign: Path) -> None:
+    """A folder that somebody sent."""
+    (campaign / LOCK).unlink(missing_ok=True)
+    os.mkfifo(campaign / LOCK)
+    assert not Watched(campaign).works
 
 
 def test_what_is_no_campaign_is_refused(tmp_path: Path) -> None:

@@ -161,13 +161,25 @@ def lock_file(path: Path) -> IO[bytes]:
     raise BadInput(f"{path}: is a pipe or a device, and locks are files: delete it")
 
 
-def taken(file: IO[Any]) -> bool:
+def taken(file: IO[Any] | int) -> bool:
     """Whether the lock of a file is ours now: nobody else holds it."""
     try:
         flock(file, LOCK_EX | LOCK_NB)
     except BlockingIOError:
         return False
     return True
+
+
+def held(path: Path) -> bool:
+    """Whether somebody holds a lock, as far as one can see: what is no file there is held by nobody."""
+    try:
+        opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        return stat.S_ISREG(os.fstat(opened).st_mode) and not taken(opened)
+    finally:
+        os.close(opened)
 
 
 def settle(file: Path) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rtqual.base import unlinked
-from rtqual.base.cache import taken
+from rtqual.base.cache import held
 from rtqual.base.errors import BadInput
 from rtqual.engine.analysis.figure.model import Group
 from rtqual.engine.campaign.folder import CAMPAIGN, LOCK, RECORDS
@@ -66,11 +66,7 @@ class Watched:
     @property
     def works(self) -> bool:
         """Whether a rtqual works in the folder."""
-        try:
-            with (self.folder / LOCK).open("rb") as file:
-                return not taken(file)
-        except OSError:
-            return False
+        return held(self.folder / LOCK)
 
     def running(self) -> list[str]:
         """The runs under way."""
@@ -85,7 +81,7 @@ class Watched:
     def look(self) -> Iterator[Worse]:
         """Take in the records that are new, and say which are later than all before them."""
         fresh = [path for path in Store(self.folder / RECORDS).paths() if path.name not in self._known]
-        for path in sorted(fresh, key=lambda path: path.stat().st_mtime_ns):
+        for path in sorted(fresh, key=_changed_ns):
             self._known.add(path.name)
             try:
                 record = read(path)
@@ -109,6 +105,14 @@ class Watched:
             seen.worst = largest
             if before is not None:
                 yield Worse(self.folder, group, before, largest)
+
+
+def _changed_ns(path: Path) -> int:
+    """When a record was written; 0 where it has been set aside since it was listed."""
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0
 
 
 def largest_of(record: Record) -> Largest | None:
