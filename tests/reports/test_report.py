@@ -13,6 +13,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from rtqual.base.errors import RunFailed
+from rtqual.engine.analysis.difference.statement import undecided
 from rtqual.engine.analysis.model import Evidence
 from rtqual.engine.analysis.verdict.model import Ground
 from rtqual.engine.mission import Paper
@@ -158,7 +159,7 @@ def test_comparisons_that_cannot_be_decided_are_one_sentence(tmp_path: Path) -> 
     found = evidence()
     why = "1 and 1 run; an interval needs 10 of each"
     blind = [
-        replace(c, difference=replace(c.difference, interval=None, why_no_interval=why), statement=f"undecided: {why}")
+        replace(c, difference=replace(c.difference, interval=None, why_no_interval=why), **undecided(why)._asdict())
         for c in found.comparisons
     ]
     bad = replace(found, comparisons=tuple(blind))

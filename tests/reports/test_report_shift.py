@@ -3,20 +3,26 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
+from io import StringIO
+from typing import cast
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from rich.console import Console
 
-from rtqual.engine.analysis.difference.model import ShiftFunction
+from rtqual.engine.analysis.difference.model import Relation, ShiftFunction
+from rtqual.engine.analysis.difference.statement import stated
 from rtqual.engine.analysis.evidence import analyse
 from rtqual.engine.analysis.figure.model import Figure, Group, Interval
+from rtqual.face.terminal.comparison import print_comparisons
 from rtqual.protocols.record.schema import Record, Series
 from rtqual.reports.chapter.comparisons import comparisons
 from rtqual.reports.draw.canvas import Palette
 from rtqual.reports.draw.plots_shift import axis_of, shift_plot
 from rtqual.reports.material import Material, gather
-from rtqual.reports.page.document import Plot, Plots
+from rtqual.reports.page.document import Plot, Plots, Table, TableCell
 from support.analysis_records import WAKE_UP, mission, record
 from support.report_material import SVG
 
@@ -41,6 +47,23 @@ def material(runs: int, *, n: int = 400, **requirement: object) -> Material:
 
 def plots(of: Material) -> list[Plot]:
     return [plot for block in comparisons(of) if isinstance(block, Plots) for plot in block.plots]
+
+
+def test_a_note_on_what_is_decided_is_no_reason_against_it() -> None:
+    """It has a colon too, behind which a reason stands where nothing is decided."""
+    of = material(10)
+    one = next(c for c in of.evidence.comparisons if c.relation != Relation.UNDECIDED)
+    said = stated(one.a.candidate, one.b.candidate, one.difference, one.margin, "stock: 9 of 10 runs")
+    noted = replace(one, note="stock: 9 of 10 runs", **said._asdict())
+    (table,) = (
+        block
+        for block in comparisons(replace(of, evidence=replace(of.evidence, comparisons=(noted,), shifts=())))
+        if isinstance(block, Table)
+    )
+    assert table.rows[0][-1] == TableCell(said.statement)
+    shown = Console(file=StringIO(), width=200)
+    print_comparisons(shown, [noted])
+    assert "undecided" not in cast(StringIO, shown.file).getvalue()
 
 
 def texts(svg: str) -> list[str]:

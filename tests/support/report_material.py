@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 
-from rtqual.engine.analysis.difference.model import Comparison
+from rtqual.engine.analysis.difference.model import Comparison, Relation
 from rtqual.engine.analysis.figure.model import Distribution, Figure, Group, Interval, Summary
 from rtqual.engine.analysis.model import Evidence
 from rtqual.engine.analysis.verdict.model import Gate, Ground, Outcome, Score, Standing, Verdict
@@ -92,7 +92,7 @@ def comparison(a: Summary, b: Summary, statistic: str) -> Comparison:
     of_a, of_b = a.figures[statistic], b.figures[statistic]
     return Comparison(
         a.group, b.group, statistic, "ns", figure(of_a.value - of_b.value, 60_000),
-        figure(of_a.value / of_b.value, 60_000, unit="1"), 0.08, "rt < stock",
+        figure(of_a.value / of_b.value, 60_000, unit="1"), 0.08, Relation.LESS, "rt < stock",
     )  # fmt: skip
 
 

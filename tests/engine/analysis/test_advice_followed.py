@@ -13,6 +13,7 @@ import pytest
 from scipy import signal
 
 from rtqual.engine.analysis.difference.compare import figure_difference
+from rtqual.engine.analysis.difference.model import Relation
 from rtqual.engine.analysis.difference.statement import MOST_RUNS, more_runs, relation
 from rtqual.engine.analysis.figure.asked import AGAIN
 from rtqual.engine.analysis.figure.figures import _figure
@@ -61,7 +62,7 @@ def follow(kind: str, statistic: str, first: int, seed: int, *, counted: bool = 
         spent = AGAIN**looks if counted else 1
         looks += 1
         found = figure_difference(figure(a[:runs], statistic, spent), figure(b[:runs], statistic, spent))
-        apart = relation(found, None)[0] != ""
+        apart = relation(found, None)[0] != Relation.UNDECIDED
         at_once = at_once or (apart and looks == 1)
         if apart or runs == MOST:
             return Followed(looks, runs, at_once, apart)

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 from rtqual.engine.analysis.difference.compare import compare_pair
-from rtqual.engine.analysis.difference.statement import UNDECIDED
 from rtqual.engine.analysis.figure import wording
 from rtqual.engine.analysis.figure.summary import RESOLUTION
 from rtqual.engine.analysis.regression.course import Course
@@ -43,7 +42,7 @@ def gate(verdict: Verdict, name: str = WAKE_UP["name"], candidate: str = "rt") -
 
 def test_extremes_of_runs_of_other_lengths_are_not_compared() -> None:
     said = statements(runs("a", 300) + runs("bb", 3_000))
-    why = f"{UNDECIDED}: runs of 300 and of 3,000 samples: extremes grow with every sample"
+    why = "undecided: runs of 300 and of 3,000 samples: extremes grow with every sample"
     assert said["median run max"] == said["median run max-min"] == why
     assert "extremes" not in said["p50"]
 
@@ -62,7 +61,7 @@ def test_runs_with_other_settings_are_compared_in_nothing(parameters: dict[str, 
     (name,) = parameters
     said = statements(runs("a", 300) + runs("bb", 300, **parameters))
     assert {one.partition(" against ")[0] for one in said.values()} == {
-        f"{UNDECIDED}: measured otherwise: {name} {'1 ms' if name == 'interval' else CONDITIONS[name]}"
+        f"undecided: measured otherwise: {name} {'1 ms' if name == 'interval' else CONDITIONS[name]}"
     }
 
 

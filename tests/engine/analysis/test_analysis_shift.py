@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rtqual.engine.analysis.difference.model import ShiftFunction
+from rtqual.engine.analysis.difference.model import Relation, ShiftFunction
 from rtqual.engine.analysis.difference.shift import in_words, shift_functions, turned
 from rtqual.engine.analysis.difference.statement import (
     MOST_RUNS,
@@ -17,7 +17,7 @@ from rtqual.engine.analysis.difference.statement import (
     margins_of,
     more_runs,
     relation,
-    statement,
+    stated,
 )
 from rtqual.engine.analysis.evidence import analyse
 from rtqual.engine.analysis.figure.asked import RUNS_AGAIN
@@ -118,7 +118,7 @@ def apart(value: float, low: float, high: float, runs: int = 10) -> Figure:
     ],
 )  # fmt: skip
 def test_what_may_be_said_of_a_difference(difference: Figure, margin: float | None, said: str) -> None:
-    assert statement("a", "b", difference, margin) == said
+    assert stated("a", "b", difference, margin).statement == said
 
 
 ENDS = st.floats(-1e6, 1e6).map(lambda value: round(value, 3))
@@ -130,20 +130,21 @@ def test_the_number_of_further_runs_suffices(ends: list[float], margin: float | 
     low, value, high = ends
     one = apart(value, low, high, runs)
     more = more_runs(one, margin)
-    if relation(one, margin)[0] or more is None or more > MOST_RUNS:
+    if relation(one, margin)[0] != Relation.UNDECIDED or more is None or more > MOST_RUNS:
         return
 
-    def after(total: int) -> str:
+    def decides(total: int) -> bool:
         part = math.sqrt(runs * RUNS_AGAIN / total)
-        return relation(apart(value, value - (value - low) * part, value + (high - value) * part, total), margin)[0]
+        nearer = apart(value, value - (value - low) * part, value + (high - value) * part, total)
+        return relation(nearer, margin)[0] != Relation.UNDECIDED
 
-    assert after(runs + more + 1)
-    assert more <= 3 or not after(runs + more - 3)
+    assert decides(runs + more + 1)
+    assert more <= 3 or not decides(runs + more - 3)
 
 
 def test_an_open_end_says_how_many_runs_would_close_it() -> None:
     open_end = Figure(5, "ns", 100, 10, Interval(-1, math.inf, "test", runs_to_close=25))
-    assert statement("a", "b", open_end, None) == (
+    assert stated("a", "b", open_end, None).statement == (
         "undecided: the difference may be zero; an end of its interval is open; at least 15 more runs of each would "
         "close it"
     )

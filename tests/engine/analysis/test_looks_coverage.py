@@ -18,8 +18,8 @@ import pytest
 
 from engine.analysis.test_coverage import latencies
 from rtqual.engine.analysis.difference.compare import compare
-from rtqual.engine.analysis.difference.model import Comparison
-from rtqual.engine.analysis.difference.statement import UNDECIDED, margins_of
+from rtqual.engine.analysis.difference.model import Comparison, Relation
+from rtqual.engine.analysis.difference.statement import margins_of
 from rtqual.engine.analysis.figure.asked import fraction
 from rtqual.engine.analysis.figure.model import Group
 from rtqual.engine.analysis.figure.summary import Measured, measure
@@ -93,8 +93,8 @@ def tally(kind: str, campaigns: int, seed: int = 0, *, equal: bool = True, looks
         records = {name: drawn(kind, rng, name, 1 if equal or name == "a" else FASTER) for name in "ab"}
         last, a, comparison, gate = ended(asked, records, looks)
         interval = a.summary.figures[STATISTIC].interval
-        said = "" if comparison.statement.startswith(UNDECIDED) else comparison.statement
-        apart += bool(said) if equal else said.startswith("a <")
+        said = comparison.relation
+        apart += said != Relation.UNDECIDED if equal else said == Relation.LESS
         judged += gate in ((Outcome.MET, Outcome.NOT_MET) if equal else (Outcome.NOT_MET,))
         held += interval is not None and interval.low <= true <= interval.high
         runs += last

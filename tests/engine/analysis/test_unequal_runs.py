@@ -16,7 +16,8 @@ import pytest
 
 from engine.analysis.test_coverage import Samples, latencies
 from rtqual.engine.analysis.difference.compare import compare_pair, figure_difference
-from rtqual.engine.analysis.difference.statement import UNDECIDED, relation
+from rtqual.engine.analysis.difference.model import Relation
+from rtqual.engine.analysis.difference.statement import relation
 from rtqual.engine.analysis.figure.asked import fraction
 from rtqual.engine.analysis.figure.model import Group
 from rtqual.engine.analysis.figure.spread import spread
@@ -81,14 +82,14 @@ def tally(kind: str, runs: int, campaigns: int, odd: float = ODD) -> Tally:
         rng = np.random.default_rng([7, number])
         a, b = (campaign(name, *draw(kind, rng, runs, odd)) for name in "ab")
         found.marked += any("runs differ" in one for one in a.summary.caveats)
-        said = {one.statistic: one.statement for one in compare_pair(a, b, FIGURES)}
+        said = {one.statistic: one.relation for one in compare_pair(a, b, FIGURES)}
         for name in FIGURES:
             of_a, of_b = a.summary.figures[name], b.summary.figures[name]
             assert of_a.interval is not None
             found.held[name] += of_a.interval.low <= true[name] <= of_a.interval.high
             bare = [replace(one, spread=None) for one in (of_a, of_b)]
-            found.apart[name] += relation(figure_difference(*bare), None)[0] != ""
-            found.told[name] += not said[name].startswith(UNDECIDED)
+            found.apart[name] += relation(figure_difference(*bare), None)[0] != Relation.UNDECIDED
+            found.told[name] += said[name] != Relation.UNDECIDED
     return found
 
 

@@ -8,8 +8,7 @@ from rich.console import Console
 
 from rtqual.base import words
 from rtqual.engine.analysis.difference.compare import is_constant
-from rtqual.engine.analysis.difference.model import Comparison
-from rtqual.engine.analysis.difference.statement import relation
+from rtqual.engine.analysis.difference.model import Comparison, Relation
 from rtqual.engine.analysis.figure import wording
 from rtqual.engine.analysis.figure.model import Figure
 from rtqual.face.terminal.plain import fields_of
@@ -31,12 +30,12 @@ def print_comparisons(console: Console, comparisons: Sequence[Comparison]) -> No
         table.add_column("statement")
         reasons: dict[str, list[str]] = {}
         for comparison in (row for row in rows if not is_constant(row)):
-            statement, _, reason = comparison.statement.partition(": ")
-            if reason:
-                reasons.setdefault(reason, []).append(comparison.statistic)
+            if comparison.relation == Relation.UNDECIDED:
+                statement = str(comparison.relation)
+                reasons.setdefault(comparison.why, []).append(comparison.statistic)
             else:
                 note = f", {comparison.note}" if comparison.note else ""
-                statement = f"a {relation(comparison.difference, comparison.margin)[0]} b{note}"
+                statement = f"a {comparison.relation} b{note}"
             superior = "-" if comparison.superiority is None else f"{comparison.superiority:.3f}"
             table.add_row(
                 comparison.statistic, _lines(comparison.ratio), _lines(comparison.difference), superior, statement

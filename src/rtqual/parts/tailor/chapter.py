@@ -123,7 +123,7 @@ def _latencies(material: Material, account: Account) -> Iterator[Block]:
         rows = []
         for name in names:
             compared_with, ratio = compared[name], ratios[name]
-            outcome, _, why = (compared_with.statement if compared_with else "not compared").partition(": ")
+            outcome, why = (compared_with.outcome, compared_with.why) if compared_with else ("not compared", "")
             rows.append(
                 [
                     TableCell(readable(name)),

@@ -57,7 +57,6 @@ def _table(material: Material, where: Place, found: list[Comparison]) -> Table:
     common = [f"{title.lower()} = {read(found[0])}" for title, read in names.items() if title not in kept]
     rows = []
     for c in found:
-        outcome, _, why = c.statement.partition(": ")
         figures = [figure_cell(figure, notes, counted=False) for figure in (c.ratio, c.difference)]
         heading, *figures = raised([TableCell(readable(c.statistic)), *figures])
         rows.append(
@@ -66,7 +65,7 @@ def _table(material: Material, where: Place, found: list[Comparison]) -> Table:
                 *(TableCell(clean(read(c))) for read in kept.values()),
                 *figures,
                 TableCell("-" if c.superiority is None else number(c.superiority)),
-                TableCell(prose(outcome), marks=notes.mark(prose(why))),
+                TableCell(prose(c.outcome), marks=notes.mark(prose(c.why))),
             ]
         )
     columns = [

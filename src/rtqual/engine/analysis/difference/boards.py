@@ -8,15 +8,13 @@ from itertools import combinations
 
 from rtqual.base.words import clean, under
 from rtqual.engine.analysis.difference.compare import COMPARED, compare_pair
-from rtqual.engine.analysis.difference.model import Comparison
-from rtqual.engine.analysis.difference.statement import UNDECIDED
+from rtqual.engine.analysis.difference.model import Comparison, Relation
 from rtqual.engine.analysis.figure.model import Group
 from rtqual.engine.analysis.figure.summary import Measured, measure
 from rtqual.engine.analysis.figure.wording import value
 from rtqual.protocols.record.schema import Record
 
 _LONGEST = 60  # characters of a name, whatever a record says
-_EQUAL = " = "  # in a statement of two that are equal within a margin
 
 
 def between_boards(grouped: Mapping[Group, Sequence[Record]]) -> dict[str, list[str]]:
@@ -43,18 +41,14 @@ def _measured(group: Group, name: str, records: Sequence[Record]) -> Measured:
 
 def _sentences(group: Group, a: Measured, b: Measured) -> Iterator[str]:
     compared = compare_pair(a, b, COMPARED)
-    decided = [
-        comparison
-        for comparison in compared
-        if not comparison.statement.startswith(UNDECIDED) and _EQUAL not in comparison.statement
-    ]
+    differing = [comparison for comparison in compared if comparison.relation in (Relation.LESS, Relation.MORE)]
     where = f"{group.candidate}, {group.instrument} {under(group.load)}"
-    if decided:
-        yield f"boards of one model differ: {where}: {'; '.join(_finding(comparison, a, b) for comparison in decided)}."
-    elif compared and all(comparison.statement.startswith(UNDECIDED) for comparison in compared):
+    if differing:
+        findings = "; ".join(_finding(comparison, a, b) for comparison in differing)
+        yield f"boards of one model differ: {where}: {findings}."
+    elif compared and all(comparison.relation == Relation.UNDECIDED for comparison in compared):
         names = " and ".join(measured.group.candidate for measured in (a, b))
-        why = compared[0].statement.removeprefix(UNDECIDED).lstrip(": ")
-        yield f"{where}: whether {names} differ is undecided: {why}."
+        yield f"{where}: whether {names} differ is undecided: {compared[0].why}."
 
 
 def _finding(comparison: Comparison, a: Measured, b: Measured) -> str:

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from rtqual.base.words import count
-from rtqual.engine.analysis.difference.model import Comparison
-from rtqual.engine.analysis.difference.statement import UNDECIDED, Margins, margin_value, statement
+from rtqual.engine.analysis.difference.model import Comparison, Relation
+from rtqual.engine.analysis.difference.statement import Margins, margin_value, stated, undecided
 from rtqual.engine.analysis.figure.asked import QUANTILES, RUNS_FOR_INTERVAL
 from rtqual.engine.analysis.figure.comparable import fewer_runs, other_lengths, runs_differ, unlike
 from rtqual.engine.analysis.figure.figures import closed
@@ -55,7 +55,7 @@ def compare_pair(
 def mirrored(comparison: Comparison) -> Comparison:
     """The same with a and b in each other's place."""
     apart = flipped(comparison.difference, lambda value: -value)
-    decided = not comparison.statement.startswith(UNDECIDED)
+    said = stated(comparison.b.candidate, comparison.a.candidate, apart, comparison.margin, comparison.note)
     return replace(
         comparison,
         a=comparison.b,
@@ -63,9 +63,7 @@ def mirrored(comparison: Comparison) -> Comparison:
         difference=apart,
         ratio=flipped(comparison.ratio, _inverse) if comparison.ratio else None,
         superiority=None if comparison.superiority is None else 1 - comparison.superiority,
-        statement=statement(comparison.b.candidate, comparison.a.candidate, apart, comparison.margin, comparison.note)
-        if decided
-        else comparison.statement,
+        **({} if comparison.relation == Relation.UNDECIDED else said._asdict()),
     )
 
 
@@ -99,9 +97,8 @@ def refusal(a: Summary, b: Summary) -> str:
     """Why two groups are not compared: the first problem of their records; empty where they have no problem."""
     for summary in (a, b):
         if summary.problems:
-            return f"{UNDECIDED}: {summary.group.candidate}: {summary.problems[0]}"
-    why = unlike(a, b)
-    return f"{UNDECIDED}: {why}" if why else ""
+            return f"{summary.group.candidate}: {summary.problems[0]}"
+    return unlike(a, b)
 
 
 def _comparison(a: Summary, b: Summary, statistic: str, superior: float | None, margins: Margins) -> Comparison:
@@ -116,6 +113,8 @@ def _comparison(a: Summary, b: Summary, statistic: str, superior: float | None, 
         )
     )
     margin = margin_value(margins.get((a.group.instrument, a.group.load, statistic), ()), of_a, of_b)
+    refused = refusal(a, b)
+    said = undecided(refused) if refused else stated(a.group.candidate, b.group.candidate, apart, margin, note)
     return Comparison(
         a=a.group,
         b=b.group,
@@ -124,7 +123,7 @@ def _comparison(a: Summary, b: Summary, statistic: str, superior: float | None, 
         difference=apart,
         ratio=replace(_ratio(of_a, of_b), **_nothing(why)) if _is_positive(of_a) and _is_positive(of_b) else None,
         superiority=None if why else superior,
-        statement=refusal(a, b) or statement(a.group.candidate, b.group.candidate, apart, margin, note),
+        **said._asdict(),
         margin=margin,
         note=note,
         emulated=any(summary.timing != Timing.REAL for summary in (a, b)),

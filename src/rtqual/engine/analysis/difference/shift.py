@@ -12,8 +12,8 @@ from itertools import groupby, pairwise
 
 from rtqual.base.words import listed
 from rtqual.engine.analysis.difference.compare import figure_difference, flipped, pairs, refusal
-from rtqual.engine.analysis.difference.model import ShiftFunction
-from rtqual.engine.analysis.difference.statement import UNDECIDED, Margins, margin_value, relation
+from rtqual.engine.analysis.difference.model import Relation, ShiftFunction
+from rtqual.engine.analysis.difference.statement import Margins, margin_value, relation, undecided
 from rtqual.engine.analysis.figure.comparable import unlike
 from rtqual.engine.analysis.figure.model import Figure
 from rtqual.engine.analysis.figure.statistics import STATISTICS
@@ -38,36 +38,43 @@ def shift_function(a: Measured, b: Measured, margins: Margins) -> ShiftFunction 
     stated = _of_samples(a.group.instrument, a.group.load, margins)
     values = {name: margin_value(stated, of_a[name], of_b[name]) for name in names}
     within = {name: value for name, value in values.items() if value is not None}
-    words = refusal(a.summary, b.summary) or in_words(a.group.candidate, b.group.candidate, differences, within)
-    return ShiftFunction(a.group, b.group, of_a[names[0]].unit, differences, within, words)
+    refused = refusal(a.summary, b.summary)
+    words = (
+        undecided(refused).statement if refused else in_words(a.group.candidate, b.group.candidate, differences, within)
+    )
+    decided = not refused and is_decided(differences, within)
+    return ShiftFunction(a.group, b.group, of_a[names[0]].unit, differences, within, words, decided)
 
 
 def turned(function: ShiftFunction) -> ShiftFunction:
     """The same with a and b in each other's place."""
     differences = {name: flipped(apart, lambda value: -value) for name, apart in function.differences.items()}
-    decided = not function.statement.startswith(UNDECIDED)
-    words = (
-        in_words(function.b.candidate, function.a.candidate, differences, function.margins)
-        if decided
-        else function.statement
-    )
-    return ShiftFunction(function.b, function.a, function.unit, differences, function.margins, words)
+    words = function.statement
+    if function.decided:
+        words = in_words(function.b.candidate, function.a.candidate, differences, function.margins)
+    return replace(function, a=function.b, b=function.a, differences=differences, statement=words)
+
+
+def is_decided(differences: Mapping[str, Figure], margins: Mapping[str, float]) -> bool:
+    """Whether a quantile tells the two apart, or that they are equal."""
+    return any(relation(figure, margins.get(name))[0] != Relation.UNDECIDED for name, figure in differences.items())
 
 
 def in_words(a: str, b: str, differences: Mapping[str, Figure], margins: Mapping[str, float]) -> str:
     """'a < b from p50 up', 'crosses at p90: a > b up to p50, a < b from p90 up', 'undecided: ...'."""
     names = list(differences)
     found = [relation(figure, margins.get(name)) for name, figure in differences.items()]
-    signs = ["=" if inside else sign for sign, inside in found]
+    signs = [Relation.EQUAL if inside else sign for sign, inside in found]
     parts = [
         (sign, [name for name, _ in group])
         for sign, group in groupby(zip(names, signs, strict=True), key=lambda pair: pair[1])
-        if sign
+        if sign != Relation.UNDECIDED
     ]
     if not parts:
         why = {figure.why_no_interval for figure in differences.values()}
-        return f"{UNDECIDED}: {why.pop() or 'no quantile tells them apart' if len(why) == 1 else 'too few runs'}"
-    unequal = [part for part in parts if part[0] != "="]
+        missing = why.pop() or "no quantile tells them apart" if len(why) == 1 else "too few runs"
+        return undecided(missing).statement
+    unequal = [part for part in parts if part[0] != Relation.EQUAL]
     turns = [later for earlier, later in pairwise(unequal) if earlier[0] != later[0]]
     crossing = f"crosses at {listed([of[0] for _, of in turns])}: " if turns else ""
     relations = [(f"{a} {sign} {b}", _where(of, names)) for sign, of in parts]

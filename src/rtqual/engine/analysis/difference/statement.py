@@ -7,15 +7,16 @@ where the interval lies within a margin that the mission states: no difference s
 
 import math
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from rtqual.base.units import format_value
 from rtqual.base.words import count
+from rtqual.engine.analysis.difference.model import Relation
 from rtqual.engine.analysis.figure.asked import RUNS_AGAIN, Asked, named
 from rtqual.engine.analysis.figure.model import Figure, Interval
 from rtqual.engine.analysis.figure.statistics import is_size
 from rtqual.engine.mission import Quantity
 
-UNDECIDED = "undecided"  # begins a statement that only says what is missing
 MOST_RUNS = 10_000  # of each candidate; more is not practical
 # What stands for a figure of the mission when candidates are compared: a largest sample grows with every run.
 STANDS_FOR = {"max": "median run max", "max-min": "median run max-min"}
@@ -57,28 +58,40 @@ def margin_value(margins: Iterable[Quantity], a: Figure, b: Figure) -> float | N
     return min(values, default=None)
 
 
-def relation(difference: Figure, margin: float | None) -> tuple[str, bool]:
-    """'<', '>', '=' or nothing where it is undecided; and whether the whole interval lies within the margin."""
+def relation(difference: Figure, margin: float | None) -> tuple[Relation, bool]:
+    """What it shows; and whether the whole interval lies within the margin."""
     between = _between(difference)
     if between is None:
-        return "", False
+        return Relation.UNDECIDED, False
     inside = margin is not None and -margin <= between.low and between.high <= margin
     if between.high < 0 or between.low > 0:
-        return "<" if between.high < 0 else ">", inside
-    return "=" if inside else "", inside
+        return Relation.LESS if between.high < 0 else Relation.MORE, inside
+    return Relation.EQUAL if inside else Relation.UNDECIDED, inside
 
 
-def statement(a: str, b: str, difference: Figure, margin: float | None, note: str = "") -> str:
+class Stated(NamedTuple):
+    """The fields of a comparison that say what it shows."""
+
+    relation: Relation
+    statement: str
+    why: str = ""
+
+
+def undecided(why: str) -> Stated:
+    return Stated(Relation.UNDECIDED, f"undecided: {why}", why)
+
+
+def stated(a: str, b: str, difference: Figure, margin: float | None, note: str = "") -> Stated:
     """'a < b', 'a > b, but within 2 us', 'a = b (within 2 us)', or 'undecided: ' with what is missing; a note stands
     in brackets behind what is said."""
-    sign, inside = relation(difference, margin)
+    shown, inside = relation(difference, margin)
     noted = f" ({note})" if note else ""
-    if not sign:
-        return f"{UNDECIDED}: {_missing(difference, margin)}{noted}"
+    if shown == Relation.UNDECIDED:
+        return undecided(f"{_missing(difference, margin)}{noted}")
     within = f"within {format_value(margin, difference.unit)}" if inside and margin is not None else ""
-    if sign == "=":
-        return f"{a} = {b} ({within}){noted}"
-    return f"{a} {sign} {b}{f', but {within}' if within else ''}{noted}"
+    if shown == Relation.EQUAL:
+        return Stated(shown, f"{a} = {b} ({within}){noted}")
+    return Stated(shown, f"{a} {shown} {b}{f', but {within}' if within else ''}{noted}")
 
 
 def more_runs(difference: Figure, margin: float | None) -> int | None:

@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
-from rtqual.engine.analysis.difference.model import Comparison, ShiftFunction
-from rtqual.engine.analysis.difference.shift import in_words
-from rtqual.engine.analysis.difference.statement import UNDECIDED, statement
+from rtqual.engine.analysis.difference.model import Comparison, Relation, ShiftFunction
+from rtqual.engine.analysis.difference.shift import in_words, is_decided
+from rtqual.engine.analysis.difference.statement import stated
 from rtqual.engine.analysis.figure.asked import TAIL
 from rtqual.engine.analysis.figure.model import Figure
 
@@ -57,20 +57,22 @@ def judged_together(
 
 
 def _compared(comparison: Comparison, difference: Figure, among: int) -> Comparison:
-    if comparison.statement.startswith(UNDECIDED):
+    if comparison.relation == Relation.UNDECIDED:
         return comparison
-    said = statement(comparison.a.candidate, comparison.b.candidate, difference, comparison.margin, comparison.note)
-    if said.startswith(UNDECIDED):
+    pair = comparison.a.candidate, comparison.b.candidate
+    said = stated(*pair, difference, comparison.margin, comparison.note)
+    if said.relation == Relation.UNDECIDED:
         note = ", ".join(filter(None, [comparison.note, f"one of {among} compared"]))
-        said = statement(comparison.a.candidate, comparison.b.candidate, difference, comparison.margin, note)
-    return replace(comparison, difference=difference, statement=said)
+        said = stated(*pair, difference, comparison.margin, note)
+    return replace(comparison, difference=difference, **said._asdict())
 
 
 def _shifted(shift_function: ShiftFunction, differences: Mapping[str, Figure]) -> ShiftFunction:
-    if shift_function.statement.startswith(UNDECIDED):
+    if not shift_function.decided:
         return shift_function
     words = in_words(shift_function.a.candidate, shift_function.b.candidate, differences, shift_function.margins)
-    return replace(shift_function, differences=differences, statement=words)
+    decided = is_decided(differences, shift_function.margins)
+    return replace(shift_function, differences=differences, statement=words, decided=decided)
 
 
 def widened(figure: Figure, shared: int) -> Figure:

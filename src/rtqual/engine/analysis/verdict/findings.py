@@ -5,9 +5,9 @@ import math
 from collections.abc import Iterator, Sequence
 
 from rtqual.engine.analysis.difference.compare import mirrored
-from rtqual.engine.analysis.difference.model import Comparison, ShiftFunction
+from rtqual.engine.analysis.difference.model import Comparison, Relation, ShiftFunction
 from rtqual.engine.analysis.difference.shift import turned
-from rtqual.engine.analysis.difference.statement import UNDECIDED, stands_for
+from rtqual.engine.analysis.difference.statement import stands_for
 from rtqual.engine.analysis.difference.together import judged_together
 from rtqual.engine.analysis.figure.cells import Cells
 from rtqual.engine.analysis.figure.model import Interval
@@ -57,7 +57,7 @@ def _finding(comparison: Comparison, cells: Cells) -> str:
     figures = [cells.measured[group].summary.figures[comparison.statistic] for group in (comparison.a, comparison.b)]
     beside = " against ".join(value(figure) for figure in figures)
     ratio = f", ratio {comparison.ratio.value:.3g}{_between(comparison.ratio.interval)}" if comparison.ratio else ""
-    pair = f"{comparison.a.candidate}, {comparison.b.candidate}: " if comparison.statement.startswith(UNDECIDED) else ""
+    pair = f"{comparison.a.candidate}, {comparison.b.candidate}: " if comparison.relation == Relation.UNDECIDED else ""
     return f"{pair}{comparison.statement} ({comparison.statistic} {beside}{ratio})"
 
 
@@ -69,6 +69,6 @@ def _between(interval: Interval | None) -> str:
 
 
 def _where(shift: ShiftFunction | None, larger: bool) -> str:
-    if shift is None or shift.statement.startswith(UNDECIDED):
+    if shift is None or not shift.decided:
         return ""
     return f"; by quantile, {(turned(shift) if larger else shift).statement}"

@@ -10,8 +10,8 @@ and the criteria leave one of them first. What no number of runs decides, as a r
 from collections.abc import Iterator, Sequence
 
 from rtqual.base.words import listed, under
-from rtqual.engine.analysis.difference.model import Comparison
-from rtqual.engine.analysis.difference.statement import UNDECIDED, stands_for
+from rtqual.engine.analysis.difference.model import Comparison, Relation
+from rtqual.engine.analysis.difference.statement import stands_for
 from rtqual.engine.analysis.figure.asked import EXTREMES, Asked
 from rtqual.engine.analysis.figure.cells import Cells
 from rtqual.engine.analysis.figure.comparable import unlike
@@ -62,7 +62,7 @@ def _pairs(
         for comparison in comparisons:
             pair = {comparison.a.candidate, comparison.b.candidate}
             asked = comparison.statistic == wanted and {comparison.a, comparison.b} <= groups and not pair <= out
-            if asked and comparison.statement.startswith(UNDECIDED) and _may_be_decided(comparison, cells):
+            if asked and comparison.relation == Relation.UNDECIDED and _may_be_decided(comparison, cells):
                 yield _open(requirement, cells, f"{listed(sorted(pair))} in '{requirement.name}'")
 
 
