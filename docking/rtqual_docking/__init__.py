@@ -8,6 +8,7 @@ docking.py       exercise.py   the closed loop, and a camera that is worked hard
 camera_files.py  what guests hold for them
 guest_script.py  the programs as shell; stream_output.py: what they print
 procedure.py     a procedure as an instrument: the camera, the flight program and the ground beside a load
+procedures/      how they are written, played and judged
 goal.py          goals of a mission; camera_goals.py: whether they are met; approach.py: an approach with its errors
 command.py       stage.py   `rtqual lidar`
 chapter.py       chapter_docking.py  chapter_wifi.py   in the report

@@ -13,9 +13,9 @@ from rtqual.engine.candidates.headers import Headers
 from rtqual.engine.candidates.module import build_modules
 from rtqual.engine.candidates.sources import below
 from rtqual.engine.initramfs.contents import guest_file
-from rtqual.engine.procedure.script import PROGRAM as FLIGHT
 from rtqual_docking.air import PROGRAM as PEER
 from rtqual_docking.guest_script import CHASER, DMABUF_MODULE, DRIVER_MODULE, EMULATOR, GROUND, RING_MODULE, STREAM
+from rtqual_docking.procedures.script import PROGRAM as FLIGHT
 
 MODULES = (RING_MODULE, DRIVER_MODULE, DMABUF_MODULE)  # camera/driver/Kbuild; the first is needed by the others
 KEPT_DISK = "/usr/lib/rtqual/kept.ext4.gz"  # an empty one, for memory that a reset keeps

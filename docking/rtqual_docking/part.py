@@ -33,6 +33,6 @@ PART = Part(
         Section(20, "rtqual_docking.chapter:lidar", "LIDAR"),
         Section(30, "rtqual_docking.chapter_docking:docking", "Docking"),
     ),
-    verified=(Keyed(10, "rtqual_docking.procedure:instruments", "ds325-flight"),),
+    verified=(Keyed(10, "rtqual_docking.procedures.own_flown:OWN", "ds325-flight"),),
     annexes=(Row(30, "rtqual_docking.approach:APPROACH"),),
 )  # fmt: skip

@@ -15,11 +15,7 @@ from rtqual.base.errors import RunFailed
 from rtqual.engine.dictionary.definition import Definition
 from rtqual.engine.mission.verify_table import Camera
 from rtqual.engine.procedure.line import script
-from rtqual.engine.procedure.log_figures import figures
-from rtqual.engine.procedure.model import Procedure
-from rtqual.engine.procedure.peer import judged
 from rtqual.engine.procedure.played_log import LOG_SERIES, OCTET, PREFIX
-from rtqual.engine.procedure.script import CLOSING_NS, CONTROL, FRAME_FILE, KEY, KEY_FILE, PROGRAM, compiled
 from rtqual.protocols.board import Command, Job, JobOutcome
 from rtqual.protocols.instrument import Instrument, NoParameters, Parameters
 from rtqual.protocols.instrument.output import clock_problems, last_line
@@ -42,6 +38,10 @@ from rtqual_docking.guest_script import (
     WORKERS_FIFO,
     flown,
 )
+from rtqual_docking.procedures.log_figures import figures
+from rtqual_docking.procedures.model import Procedure
+from rtqual_docking.procedures.peer import judged
+from rtqual_docking.procedures.script import CLOSING_NS, CONTROL, FRAME_FILE, KEY, KEY_FILE, PROGRAM, compiled
 from rtqual_docking.stream_output import of_emulator
 
 LOG, REPORT = "ground.log", "report"

@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rtqual.engine.procedure.model import Procedure
-from rtqual.engine.procedure.played_log import LOG_SERIES, OCTET
+from rtqual.engine.procedure.played_log import LOG_SERIES, OCTET, log_of
 from rtqual.protocols.record.schema import Record, Series
 from rtqual.reports.trends import Trend, trends
+from rtqual_docking.procedures.log_figures import figures
+from rtqual_docking.procedures.model import Procedure
 from support.analysis_records import record
 from support.ground_log import Log, definition, procedure
 
@@ -47,7 +48,8 @@ def _segment(of: Procedure, memory_kib: Callable[[float], int]) -> Record:
 
 def _memory(folder: Path, *segments: Callable[[float], int]) -> Trend:
     of = procedure(folder, SEGMENT, "segment")
-    found = {one.name: one for one in trends([(of, _segment(of, one)) for one in segments], definition())}
+    courses = [figures(of, log_of(_segment(of, one)), definition()).courses for one in segments]
+    found = {one.name: one for one in trends((of.ends, each) for each in courses)}
     return found["memory"]
 
 

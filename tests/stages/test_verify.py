@@ -16,7 +16,6 @@ from rtqual.engine.campaign.folder import CAMPAIGN, DERIVED, Result
 from rtqual.engine.campaign.manifest import CampaignFile
 from rtqual.engine.campaign.run import Watcher
 from rtqual.engine.mission import load_mission
-from rtqual.engine.procedure import model
 from rtqual.engine.procedure.compliance import Compliance
 from rtqual.engine.procedure.played_log import PREFIX, log_of
 from rtqual.protocols.record.schema import Record, Series, Timing
@@ -24,6 +23,7 @@ from rtqual.protocols.record.store import Store
 from rtqual.reports.verification import Verified, latencies
 from rtqual.stages import verify as stage
 from rtqual_docking import camera_files
+from rtqual_docking.procedures import model
 from support.analysis_records import record
 from support.built import built
 from support.command import Run

@@ -10,10 +10,10 @@ import pytest
 
 from rtqual.engine.mission import load_mission
 from rtqual.engine.procedure.compliance import RunResult
-from rtqual.engine.procedure.model import Procedure
-from rtqual.engine.procedure.procedure_files import load_procedures
 from rtqual.protocols.record.schema import Timing
 from rtqual.stages import verify as stage
+from rtqual_docking.procedures.checked_procedures import load_procedures
+from rtqual_docking.procedures.model import Procedure
 from support.command import Run
 from support.ground_log import TOP, definition
 from support.machines import MODEL, PARAMETERS, PC

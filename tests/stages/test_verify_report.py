@@ -18,9 +18,7 @@ from rtqual.engine.campaign import folder as kept
 from rtqual.engine.campaign.lost import INTERRUPTED
 from rtqual.engine.procedure.compliance import Compliance, control
 from rtqual.engine.procedure.judging import Judgement
-from rtqual.engine.procedure.kept_procedures import Procedures
 from rtqual.engine.procedure.played_log import PREFIX
-from rtqual.engine.procedure.procedure_files import load_procedures
 from rtqual.face.terminal.verify_lines import print_verified
 from rtqual.protocols.record.schema import Timing, digest
 from rtqual.reports.control import build
@@ -28,6 +26,8 @@ from rtqual.reports.page.render import to_html, to_markdown
 from rtqual.reports.trends import Trend
 from rtqual.reports.verification import as_dict, to_junit
 from rtqual.stages.verify import verified_in
+from rtqual_docking.procedures.checked_procedures import load_procedures
+from rtqual_docking.procedures.kept_procedures import Procedures
 from support.command import Run
 from support.ground_log import TOP, definition
 from support.made_verification import made

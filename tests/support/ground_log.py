@@ -9,10 +9,10 @@ from pathlib import Path
 from rtqual.engine.dictionary.definition import Definition, parse
 from rtqual.engine.dictionary.octets import sealed, time_octets
 from rtqual.engine.procedure.judging import Judgement
-from rtqual.engine.procedure.model import Procedure
-from rtqual.engine.procedure.own_program import judge
-from rtqual.engine.procedure.procedure_files import load_procedure
-from rtqual.engine.procedure.script import compiled
+from rtqual_docking.procedures.checked_procedures import load_procedure
+from rtqual_docking.procedures.model import Procedure
+from rtqual_docking.procedures.own_program import judge
+from rtqual_docking.procedures.script import compiled
 
 TOP = Path(__file__).parents[2]
 US, MS = 1000, 10**6

@@ -9,11 +9,11 @@ import numpy as np
 
 from rtqual.engine.campaign import folder as kept
 from rtqual.engine.campaign.lost import begun, ended, lost_in
-from rtqual.engine.procedure.kept_procedures import Procedures
-from rtqual.engine.procedure.log_figures import figures
 from rtqual.engine.procedure.played_log import LOG_SERIES, OCTET, PREFIX
 from rtqual.protocols.record.schema import Scalar, Series
 from rtqual.protocols.record.store import Store
+from rtqual_docking.procedures.kept_procedures import Procedures
+from rtqual_docking.procedures.log_figures import figures
 from support.analysis_records import record
 from support.command import mission_text
 from support.ground_log import definition, good, procedure

@@ -96,7 +96,7 @@ class Part:
     ways: tuple[Keyed, ...] = ()  # by how a board is reached without a network: what opens it
     tables: tuple[MissionTables, ...] = ()
     judgements: tuple[Row, ...] = ()  # beside verdicts: functions of mission and summaries, which return Goals
-    verified: tuple[Keyed, ...] = ()  # by the program that [verify] plays procedures to: what makes instruments of them
+    verified: tuple[Keyed, ...] = ()  # by what [verify] plays procedures to: engine/procedure/kinds.py: ProgramKind
     dictionaries: tuple[Keyed, ...] = ()  # by a format: files, names and a root to protocols/dictionary.py: Dictionary
     imports: tuple[Row, ...] = ()  # formats of files with results: parts/importers/format.py: Format
     forms: tuple[Keyed, ...] = ()  # by what `rtqual import` reads beside files of tools: a function of its arguments

@@ -7,7 +7,7 @@ program anew: what grows over more than a segment is not seen.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,12 +17,8 @@ from rtqual.base.words import count
 from rtqual.engine.analysis.figure.asked import RUNS_FOR_INTERVAL
 from rtqual.engine.analysis.figure.intervals import mean_interval
 from rtqual.engine.dialogue.answer_times import ACCEPTED
-from rtqual.engine.dictionary.definition import Definition
-from rtqual.engine.procedure.log_figures import POSE_AGE, figures
-from rtqual.engine.procedure.model import Procedure
-from rtqual.engine.procedure.played_log import log_of
-from rtqual.protocols.record.schema import Record
 
+POSE_AGE = "pose age"
 # What is looked at: figure -> unit of what it grows by in an hour.
 QUANTITIES = {"memory": "B", ACCEPTED: "ns", POSE_AGE: "ns", "deadline_misses": "1", "frames_lost": "1"}
 _WARM = 0.2  # of a segment, at whose start buffers are taken and the camera starts
@@ -59,13 +55,13 @@ class Trend:
         return "grows" if low > 0 else "falls" if high < 0 else "no trend shown"
 
 
-def trends(played: Iterable[tuple[Procedure, Record]], definition: Definition) -> tuple[Trend, ...]:
-    """Of the segments of a soak, each played once with its seed."""
+def trends(segments: Iterable[tuple[int, Mapping[str, Sequence[tuple[int, float]]]]]) -> tuple[Trend, ...]:
+    """Of the segments of a soak, each played once with its seed: how long it lasts, in ns, and by the names of
+    QUANTITIES when each had which value."""
     slopes: dict[str, list[float]] = defaultdict(list)
-    for procedure, record in played:
-        courses = figures(procedure, log_of(record), definition).courses
+    for lasts_ns, courses in segments:
         for name in QUANTITIES:
-            from_ns = _WARM * procedure.ends
+            from_ns = _WARM * lasts_ns
             later = [course for course in courses.get(name, ()) if course[0] >= from_ns]
             if len(later) >= _LEAST:
                 slopes[name].append(_slope(later))

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from rtqual.base.errors import BadInput, RunFailed
-from rtqual.engine.procedure.model import Procedure
-from rtqual.engine.procedure.peer import judged
 from rtqual.protocols.record.schema import Scalar
 from rtqual_docking.air import AGE, CAME, POSES_LOG, SENT
 from rtqual_docking.peer_poses import figures
+from rtqual_docking.procedures.model import Procedure
+from rtqual_docking.procedures.peer import judged
 from support.built import built
 from support.ground_log import START_STOP, TOP, definition, good, procedure
 

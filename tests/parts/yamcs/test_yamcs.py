@@ -18,11 +18,11 @@ from rtqual.engine.dictionary.codec import telecommand
 from rtqual.engine.dictionary.definition import CommandDefinition, PacketField, load
 from rtqual.engine.mission import load_mission
 from rtqual.engine.procedure.line import CLOSING
-from rtqual.engine.procedure.model import Procedure
-from rtqual.engine.procedure.procedure_files import load_procedures
-from rtqual.engine.procedure.script import compiled
 from rtqual.parts.yamcs.stage import ground
 from rtqual.parts.yamcs.yamcs import GroundPlace, configuration
+from rtqual_docking.procedures.checked_procedures import load_procedures
+from rtqual_docking.procedures.model import Procedure
+from rtqual_docking.procedures.script import compiled
 from support.command import rtqual_here
 
 ROOT = Path(__file__).parents[3]

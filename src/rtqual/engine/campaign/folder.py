@@ -7,7 +7,7 @@ campaign.json  the scale, which records the report rests on, the cells that gave
 configs/       kernel configurations, NAME.config
 tailor.json, trim.json, why.json, approach.json ...   annexes that parts bring (annex.py)
 sessions.json, guests.json  annexes of every campaign: who measured when and where; what ran in the guests
-procedures.json  what `rtqual verify` had to play, or would have (engine/procedure/kept_procedures.py)
+procedures.json  what `rtqual verify` had to play, or would have (engine/procedure/kinds.py)
 digest.json    figures and verdicts, for those who look at many campaigns (digest.py); none of them reads samples
 lost/          runs that left no record, now or before (lost.py)
 looks.json     after which numbers of runs the folder was judged (looked.py)
@@ -39,11 +39,10 @@ from rtqual.engine.campaign import looked
 from rtqual.engine.campaign.annex import Annex, Annexes, all_annexes
 from rtqual.engine.campaign.lost import LOST, Lost, lost_in, place
 from rtqual.engine.campaign.manifest import HASHED, NAME, CampaignFile, Failure, Unplanned, opened
-from rtqual.engine.dialogue.dialogues import Dialogues
 from rtqual.engine.mission import Mission, load_mission
 from rtqual.engine.mission.load import verify_problems
 from rtqual.engine.mission.model import mission_type
-from rtqual.engine.procedure.kept_procedures import Procedures
+from rtqual.engine.procedure.kinds import KeptProcedures, kind_of
 from rtqual.protocols.board import Held
 from rtqual.protocols.record.schema import Manifest, Record
 from rtqual.protocols.record.store import MANIFEST, Store, read, read_manifest
@@ -68,7 +67,7 @@ class Result:
     failures: Mapping[Group, str]
     configs: Mapping[str, str | None]  # candidate -> kernel configuration
     annexes: Annexes = field(default_factory=dict)  # evidence beside the records
-    procedures: Procedures | Dialogues | None = None  # all there were, of a verification
+    procedures: KeptProcedures[Any] | None = None  # all there were, of a verification
     left_out: tuple[LeftOut, ...] = ()  # what was measured and the plan has no more
     again: int = 0  # second runs beside the records, which test whether they repeat
     lost: Mapping[str, Lost] = field(default_factory=dict)  # by the names of the records that are, or were to be
@@ -282,11 +281,10 @@ def _annex(folder: Path, annex: Annex[_M], records: Sequence[Record], campaign: 
     return found
 
 
-def _procedures(folder: Path, mission: Mission, campaign: CampaignFile) -> Procedures | Dialogues | None:
-    mend = "run `rtqual verify` again"
-    if mission.verify and mission.verify.program:
-        return _beside(folder, PROCEDURES, campaign, Dialogues, mend)
-    return _beside(folder, PROCEDURES, campaign, Procedures, mend)
+def _procedures(folder: Path, mission: Mission, campaign: CampaignFile) -> KeptProcedures[Any] | None:
+    if mission.verify is None:
+        return None
+    return _beside(folder, PROCEDURES, campaign, kind_of(mission.verify).kept, "run `rtqual verify` again")
 
 
 def _text(annex: Annex[_M], annexes: Annexes) -> str | None:

@@ -3,33 +3,23 @@
 
 from typing import Annotated
 
-from pydantic import Base64Bytes, BaseModel, ConfigDict, Field
+from pydantic import Base64Bytes, Field
 
 from rtqual.base.errors import BadInput
 from rtqual.engine.dialogue.dialogue_files import problems
 from rtqual.engine.dialogue.dialogue_script import compiled
 from rtqual.engine.dialogue.language import Language, spoken
 from rtqual.engine.dialogue.model import Dialogue
-from rtqual.engine.mission.values import Slug
 from rtqual.engine.mission.verify_table import Verify
-from rtqual.engine.procedure.procedure_files import PROCEDURES_MOST
+from rtqual.engine.procedure.kinds import KeptProcedures
 
 _FILE = Field(pattern=r"^[0-9]{1,3}[-/][^/\x00]{1,255}$")
 
 
-class Dialogues(BaseModel):
-    """By name. What a folder holds may be a stranger's: it is checked as a file of procedures is, when it is used."""
+class Dialogues(KeptProcedures[Dialogue]):
+    """Checked against the dictionary when they are used."""
 
-    model_config = ConfigDict(extra="forbid")
-    procedures: Annotated[dict[Slug, Dialogue], Field(max_length=PROCEDURES_MOST)]
     dictionary: dict[Annotated[str, _FILE], Base64Bytes]
-
-    @property
-    def named(self) -> tuple[Dialogue, ...]:
-        return tuple(procedure.named(name) for name, procedure in self.procedures.items())
-
-    def as_json(self) -> str:
-        return self.model_dump_json(by_alias=True, exclude_defaults=True, indent=1)
 
     def language(self, verify: Verify) -> Language:
         """Raises BadInput where the procedures are not those of the dictionary."""

@@ -7,20 +7,21 @@ was not sent, refusals and severe events that nobody expects, a lost link and da
 """
 
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
-from typing import Any, Protocol
+from typing import Any
 
 from rtqual.engine.dialogue.framing import Cut, OutOfStep
 from rtqual.engine.dialogue.language import Damaged, Got, Language, counted, follows
 from rtqual.engine.dialogue.meaning import by
 from rtqual.engine.dialogue.model import Holds
 from rtqual.engine.mission.language_table import Stage
-from rtqual.engine.procedure.described import Bounds
+from rtqual.engine.procedure.described import Awaited, Bounds
 from rtqual.engine.procedure.judging import (
     Anchor,
     Check,
+    Expected,
     Judgement,
     anchors_of,
     assigned,
@@ -48,34 +49,10 @@ class Heard:
     wrong: tuple[str, ...] = ()
 
 
-class Asking(Protocol):
-    """What a step says that must come, or must not: beside it, what the judge need not know."""
-
-    @property
-    def values(self) -> Mapping[str, Any]: ...
-    @property
-    def within(self) -> int | None: ...
-    @property
-    def said(self) -> str: ...
-
-
-class Awaiting(Asking, Protocol):
-    """What must come. `since`: an answer that it counts from, in place of its step."""
-
-    @property
-    def within(self) -> int: ...
-    @property
-    def answer(self) -> Stage | None: ...
-    @property
-    def since(self) -> Stage | None: ...
-    @property
-    def loses_link(self) -> bool: ...
-
-
 @dataclass(frozen=True)
 class _Due:
     anchor: Anchor
-    expect: Awaiting
+    expect: Expected
     since_ns: int
 
     @property
@@ -258,7 +235,7 @@ class _Meets:
             if self.got[number].at_ns >= due.since_ns and self.match(due.expect, due.anchor, number):
                 yield number
 
-    def match(self, match: Asking, anchor: Anchor, number: int) -> bool:
+    def match(self, match: Awaited, anchor: Anchor, number: int) -> bool:
         got = self.got[number]
         if not self.language.fits(match, anchor, got):
             return False
@@ -333,7 +310,7 @@ def _check(due: _Due, got: Got | None, meets: _Meets) -> Check:
     return due.anchor.check(due.expect, got.at_ns - due.since_ns if got else None, "" if got else meets.why_not(due))
 
 
-def _forbidden(anchor: Anchor, forbid: Asking, free: Iterable[tuple[int, Got]], meets: _Meets) -> Check:
+def _forbidden(anchor: Anchor, forbid: Awaited, free: Iterable[tuple[int, Got]], meets: _Meets) -> Check:
     later = ((number, got) for number, got in free if got.place > anchor.place)
     return anchor.check_absent(forbid, (got.at_ns for number, got in later if meets.match(forbid, anchor, number)))
 

@@ -11,6 +11,7 @@ from rtqual.engine.mission.language_table import LINK, MOST, Framing, Limits, Me
 from rtqual.engine.mission.table import Table
 from rtqual.engine.mission.values import LoadName, NonEmpty, Slug, Text, matching
 
+OWN = "ds325-flight"  # rtqual's own flight program
 RequirementId = Annotated[str, *matching(r"[A-Z][A-Z0-9]*(-[A-Z0-9]+)+", "a requirement's id, as 'TC-010'")]
 
 
@@ -100,6 +101,11 @@ class Verify(Table):
     """What reports mean, one [[verify.meaning]] each."""
     requirements: Annotated[tuple[SystemRequirement, ...], NonEmpty] = Field(alias="requirement")
     """What must be shown, one [[verify.requirement]] each."""
+
+    @property
+    def kind(self) -> str:
+        """Of what is verified: the key by which a part brings it."""
+        return "program" if self.program else OWN
 
     @model_validator(mode="after")
     def _once(self) -> Self:

@@ -2,7 +2,7 @@
 """What every procedure has, whatever program it is for: its name, and steps in the order of their times."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property
 from operator import attrgetter
@@ -75,6 +75,8 @@ def shown_as(wanted: object) -> str:
 class Awaited(Protocol):
     """A report that must come, or must not."""
 
+    @property
+    def values(self) -> Mapping[str, Any]: ...
     @property
     def within(self) -> int | None: ...
     @property

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Protocol
 
+from rtqual.engine.mission.language_table import Stage
 from rtqual.engine.procedure.described import Awaited, TimedStep
 from rtqual.engine.procedure.line import Line
 from rtqual.engine.procedure.log import Entry, Unsent, Unsound
@@ -54,12 +55,16 @@ class Judgement:
 
 
 class Expected(Awaited, Protocol):
-    """A report that must come."""
+    """A report that must come. `since`: an answer that it counts from, in place of its step."""
 
     @property
     def within(self) -> int: ...
     @property
-    def values(self) -> Mapping[str, object]: ...
+    def answer(self) -> Stage | None: ...
+    @property
+    def since(self) -> Stage | None: ...
+    @property
+    def loses_link(self) -> bool: ...
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What of a record can be explained: wake-ups of a thread, frames of the camera, telecommands."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -9,17 +9,13 @@ from pydantic import ValidationError
 
 from rtqual.base.errors import BadInput
 from rtqual.engine.campaign import folder as kept
-from rtqual.engine.dialogue.answer_times import ACCEPTED
-from rtqual.engine.dialogue.dialogues import Dialogues
-from rtqual.engine.dictionary.definition import Definition
-from rtqual.engine.dictionary.definition import load as load_definition
+from rtqual.engine.dialogue.answer_times import ACCEPTED, AnswerTime
 from rtqual.engine.instruments.cyclictest.measure import CYCLICTEST
 from rtqual.engine.instruments.probe.families import OWN_INTERVAL_NS, PROBES
 from rtqual.engine.mission.verify_table import Camera
-from rtqual.engine.procedure.log_figures import answers
-from rtqual.engine.procedure.model import Procedure
+from rtqual.engine.procedure.described import Described, TimedStep
+from rtqual.engine.procedure.log import Unsound
 from rtqual.engine.procedure.played_log import PREFIX, log_of
-from rtqual.engine.procedure.script import PROGRAM
 from rtqual.parts.explain.context import Slice
 from rtqual.parts.explain.matching import Matched, Sample, match
 from rtqual.parts.explain.roles import GROUND, Players, Roles, between, logged
@@ -28,8 +24,8 @@ from rtqual.parts.explain.trace import Trace
 from rtqual.protocols.board import JobOutcome
 from rtqual.protocols.instrument import Instrument, Parameters
 from rtqual.protocols.instrument.all_instruments import all_instruments
-from rtqual.protocols.part import keyed
 from rtqual.protocols.record.schema import Record, Series, samples_digest
+from rtqual.stages.flown import flown_before
 
 _PROBE = next(probe for probe in PROBES if probe.family == "wakeup")
 _SLEEPER = "sleeper"  # target/probe/battery/wakeup.c
@@ -49,13 +45,13 @@ class SeriesSamples:
 @dataclass(frozen=True)
 class MeasuredRun:
     """`begin`, `end`: the threads whose readings of the clock a sample lies between; `begin` is empty where it is a
-    timer that the thread `end` sleeps until. `played`: the procedure whose telecommands they are."""
+    timer that the thread `end` sleeps until. `played`: how fast a procedure's telecommands were answered."""
 
     record: Record
     instrument: Instrument
     begin: str
     end: str
-    played: tuple[Procedure, Definition] | None = None
+    played: tuple[AnswerTime, ...] | None = None
 
     @property
     def timer(self) -> bool:
@@ -70,8 +66,8 @@ class MeasuredRun:
 
     def samples(self, trace: Trace, *, linux: bool) -> list[SeriesSamples]:
         """Where they lie. Raises BadInput where the readings do not give them."""
-        if self.played:
-            return _accepted(trace, *self.played, log_of(self.record))
+        if self.played is not None:
+            return _accepted(trace, self.played, log_of(self.record))
         if not self.timer:
             values = [_in_order(each) for each in self.series]
             names = [each.info.name for each in self.series]
@@ -92,7 +88,7 @@ class MeasuredRun:
 
     def kind(self, trace: Trace, of: SeriesSamples, sample: Sample) -> Callable[[Slice], TimeKind]:
         """What a moment of a sample is where no timer is waited for."""
-        if self.played:
+        if self.played is not None:
             return Players.of(trace).kind
         return Roles.of(trace, sample, of.matched.thread, poses=of.name == _POSE).kind
 
@@ -102,7 +98,7 @@ class MeasuredRun:
         return samples_digest(again.series, again.scalars) == self.record.manifest.samples_sha256
 
     def _told(self, series: str) -> bool:
-        return series.startswith(ACCEPTED) if self.played else series in _FRAMES
+        return series.startswith(ACCEPTED) if self.played is not None else series in _FRAMES
 
     def _parameters(self) -> Parameters:
         try:
@@ -132,26 +128,32 @@ def _played(path: Path, record: Record) -> MeasuredRun:
     name = record.inputs.instrument
     camera = Camera(record.inputs.parameters.get("camera", Camera.UVCVIDEO))
     try:
-        procedures = kept.load(path.absolute().parent.parent).result.procedures
+        campaign = kept.load(path.absolute().parent.parent)
     except BadInput as error:
         raise BadInput(f"a record of {name}, to be explained in the folder of its rtqual verify: {error}") from None
-    if isinstance(procedures, Dialogues):
+    verify, procedures = campaign.mission.verify, campaign.result.procedures
+    if verify and verify.program:
         raise BadInput(f"a record of {name}, which was played to a program of yours: such are not explained yet")
-    procedure = procedures.procedures.get(name.removeprefix(PREFIX)) if procedures else None
+    procedure: Described[TimedStep] | None = None
+    if verify and procedures:
+        program = flown_before(campaign.mission, verify.model_copy(update={"camera": camera}), procedures)
+        procedure = next((each for each in program.procedures if PREFIX + each.name == name), None)
     if procedure is None:
         raise BadInput(f"a record of {name}, which its folder does not keep: run rtqual verify there again")
     if procedure.emulated:
         raise BadInput(
             f"a record of {name}, which resets the board or has a disk: such runs do not repeat to the nanosecond"
         )
-    procedure, definition = procedure.named(name.removeprefix(PREFIX)), load_definition()
-    (instrument,) = keyed("verified", PROGRAM, f"a record of {name}")((procedure,), definition, "", camera)
-    return MeasuredRun(record, instrument, GROUND, GROUND, (procedure, definition))
+    ((instrument, _),) = program.instruments((procedure,))
+    try:
+        return MeasuredRun(record, instrument, GROUND, GROUND, tuple(program.answers(procedure, record)))
+    except Unsound as why:
+        raise BadInput(f"a record of {name}, whose log {why}") from None
 
 
-def _accepted(trace: Trace, procedure: Procedure, definition: Definition, log: str) -> list[SeriesSamples]:
+def _accepted(trace: Trace, answers: Iterable[AnswerTime], log: str) -> list[SeriesSamples]:
     """Each telecommand, from the ground's reading of its clock before it sends to the one after it has the answer."""
-    every = [answer for answer in answers(procedure, log, definition) if answer.name.startswith(ACCEPTED)]
+    every = [answer for answer in answers if answer.name.startswith(ACCEPTED)]
     every.sort(key=lambda answer: answer.name)  # series by series, each in its order
     times_ns = [int(line.partition(" ")[0]) for line in log.splitlines()]
     readings = dict(zip(times_ns, logged(trace, GROUND, times_ns), strict=True))

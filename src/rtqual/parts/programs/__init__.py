@@ -11,6 +11,6 @@ chapter.py         its page of the report; jobs_plot.py: jobs on a time line
 printed_series.py  series that it prints itself
 tasks.py           what there is to judge of it; command.py: `rtqual program`
 part.py            what registers it
-played.py          procedures that are played to it
+played.py          procedures that are played to it; users_program.py: as `rtqual verify` asks for them
 begin.py           a whole mission for it
 """

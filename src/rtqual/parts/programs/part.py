@@ -15,6 +15,6 @@ PART = Part(
     ),
     chapters=(Chapter(45, "rtqual.parts.programs.chapter:programs", "", "Programs, job by job"),),
     families=(Family(0, "rtqual.parts.programs.instrument:program", "program-"),),
-    verified=(Keyed(20, "rtqual.parts.programs.played:instruments", "program"),),
+    verified=(Keyed(20, "rtqual.parts.programs.users_program:PROGRAM", "program"),),
     drafts=(Keyed(10, "rtqual.parts.programs.begin:begin", "program"),),
 )

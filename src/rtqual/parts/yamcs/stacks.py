@@ -11,14 +11,13 @@ from typing import Any
 
 from rtqual.engine.dictionary.definition import Definition
 from rtqual.engine.procedure.described import Bounds
-from rtqual.engine.procedure.model import Damage, Expect, Procedure, Step
 from rtqual.parts.yamcs.mission_database import SPACE, sent_by_yamcs
 
 _REFUSALS = ("1.2", "1.4", "1.8")
 _MS = 10**6
 
 
-def stack(procedure: Procedure, definition: Definition) -> str:
+def stack(procedure: Any, definition: Definition) -> str:
     """The file's text."""
     steps = [_text(f"**{procedure.title}** ({', '.join(procedure.verifies)})")]
     done = procedure.done
@@ -29,12 +28,12 @@ def stack(procedure: Procedure, definition: Definition) -> str:
     return json.dumps(whole, indent=1) + "\n"
 
 
-def _steps(step: Step, definition: Definition, wait_ms: int, *, tagged: bool) -> Iterator[Mapping[str, Any]]:
+def _steps(step: Any, definition: Definition, wait_ms: int, *, tagged: bool) -> Iterator[Mapping[str, Any]]:
     refused = [expected for expected in step.expect if expected.report in _REFUSALS]
     command = definition.commands.get(step.send or "")
-    if command and not tagged and step.damage in (None, Damage.GAP) and sent_by_yamcs(command):
+    if command and not tagged and step.damage in (None, "gap") and sent_by_yamcs(command):
         advancement = {"acknowledgment": "Acknowledge_Sent"} if refused else {}
-        entries = step.entries or ({},)
+        entries: Sequence[Mapping[str, Any]] = step.entries or ({},)
         for number, entry in enumerate(entries, 1):  # Yamcs's commands have expected
             yield {
                 "type": "command",
@@ -56,7 +55,7 @@ def _steps(step: Step, definition: Definition, wait_ms: int, *, tagged: bool) ->
         yield _text("Must not come: " + "; ".join(forbid.said for forbid in step.forbid))
 
 
-def _expected(expect: Expect) -> Iterator[Mapping[str, Any]]:
+def _expected(expect: Any) -> Iterator[Mapping[str, Any]]:
     """An event is one of many in its parameter, so it is left to the operator, who has them in a list."""
     if expect.event or expect.file or not expect.values:
         if expect.report != "1.7":  # the command waits for it
@@ -77,6 +76,6 @@ def _text(text: str) -> Mapping[str, Any]:
     return {"type": "text", "text": text}
 
 
-def stacks(procedures: Sequence[Procedure], definition: Definition) -> dict[str, str]:
+def stacks(procedures: Sequence[Any], definition: Definition) -> dict[str, str]:
     """File -> text."""
     return {f"stacks/{procedure.name}.ycs": stack(procedure, definition) for procedure in procedures}

@@ -10,10 +10,9 @@ from rtqual.base.errors import BadInput
 from rtqual.base.words import whole
 from rtqual.engine.dictionary.definition import load as load_definition
 from rtqual.engine.mission import Mission
-from rtqual.engine.procedure.model import Procedure
-from rtqual.engine.procedure.procedure_files import procedures_of
 from rtqual.parts.yamcs.stacks import stacks
 from rtqual.parts.yamcs.yamcs import MAIN, MARK, VERSION, GroundPlace, configuration
+from rtqual.stages.flown import flown
 
 _OURS = "pom.xml"  # written first
 _MOST_B = 1 << 16
@@ -35,11 +34,7 @@ def ground(mission: Mission, folder: Path, place: GroundPlace) -> WrittenGround:
     if folder.exists() and (not folder.is_dir() or (any(folder.iterdir()) and not _is_ours(folder))):
         raise BadInput(f"{folder}: holds something else than a ground's configuration; give --out another folder")
     definition = load_definition()
-    procedures: tuple[Procedure, ...] = ()
-    if mission.verify:
-        where = mission.path.parent if mission.path else Path()
-        procedures = procedures_of(mission.verify, where, definition)
-    made = stacks(procedures, definition)
+    made = stacks(flown(mission, mission.verify).procedures if mission.verify else (), definition)
     files = {**configuration(definition, mission.mission.name, place), **made}
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():

@@ -14,8 +14,8 @@ from rtqual.engine.dictionary.definition import Definition
 from rtqual.engine.dictionary.octets import damaged
 from rtqual.engine.procedure.described import clock_ns
 from rtqual.engine.procedure.line import CLOSING, Line
-from rtqual.engine.procedure.model import Damage, Fault, Procedure, Step
 from rtqual.protocols.dictionary import Encoded
+from rtqual_docking.procedures.model import Damage, Fault, Procedure, Step
 
 PROGRAM = "ds325-flight"
 CONTROL, FULL_FILE, STATE_FILE = "control", "state/full", "state/kept"  # in the job's folder

@@ -16,11 +16,11 @@ from rtqual.engine.mission.verify_table import Camera
 from rtqual.engine.procedure.compliance import Compliance, PlayedRun, control, unasked
 from rtqual.engine.procedure.judging import Judgement
 from rtqual.engine.procedure.line import script
-from rtqual.engine.procedure.own_program import judge
 from rtqual.engine.procedure.played_log import LOG_SERIES, OCTET, log_of
-from rtqual.engine.procedure.procedure_files import load_procedures
-from rtqual.engine.procedure.script import KEY, compiled
 from rtqual.protocols.record.schema import Inputs, Manifest, Provenance, Record, Series, Timing
+from rtqual_docking.procedures.checked_procedures import load_procedures
+from rtqual_docking.procedures.own_program import judge
+from rtqual_docking.procedures.script import KEY, compiled
 from support.ground_log import START_STOP, TOP, definition, good, procedure
 
 WRONG = {

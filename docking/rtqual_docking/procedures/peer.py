@@ -7,9 +7,9 @@ from math import inf
 
 from rtqual.engine.dictionary.definition import Definition
 from rtqual.engine.procedure.judging import Check, Judgement
-from rtqual.engine.procedure.model import Peer, Procedure
-from rtqual.engine.procedure.own_program import judge
 from rtqual.protocols.record.schema import Scalar
+from rtqual_docking.procedures.model import Peer, Procedure
+from rtqual_docking.procedures.own_program import judge
 
 
 def judged(procedure: Procedure, log: str, definition: Definition, scalars: Mapping[str, Scalar]) -> Judgement:

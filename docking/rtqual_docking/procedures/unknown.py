@@ -9,9 +9,9 @@ from math import inf
 from rtqual.engine.dictionary.definition import WHOLE, Definition, PacketField
 from rtqual.engine.mission.explain import Problem, suggest
 from rtqual.engine.procedure.described import Bounds, Wanted
-from rtqual.engine.procedure.model import Expect, Match, Procedure
-from rtqual.engine.procedure.sound import ANSWERS
 from rtqual.engine.procedure.transfers import FIELDS, NAME, TEXT
+from rtqual_docking.procedures.model import Expect, Match, Procedure
+from rtqual_docking.procedures.sound import ANSWERS
 
 _WHOLE = {**WHOLE, "time": (8, 0, 2**32 * 10**9 - 1)}  # ns
 

@@ -12,13 +12,13 @@ from rtqual.engine.dictionary.codec import telecommand, telemetry
 from rtqual.engine.dictionary.definition import EVENT_NUMBERS, Definition
 from rtqual.engine.mission.language_table import Framing, Spoken
 from rtqual.engine.mission.verify_table import Verify
-from rtqual.engine.procedure import sound
 from rtqual.engine.procedure.judging import Anchor, Judgement
 from rtqual.engine.procedure.line import Line
 from rtqual.engine.procedure.log import Entry, What
-from rtqual.engine.procedure.model import Expect, Match, Procedure, Step
-from rtqual.engine.procedure.script import CLOSING_NS, HOUSEKEEPING, compiled
 from rtqual.protocols.dictionary import Encoded, Refused, Report, Several
+from rtqual_docking.procedures import sound
+from rtqual_docking.procedures.model import Expect, Match, Procedure, Step
+from rtqual_docking.procedures.script import CLOSING_NS, HOUSEKEEPING, compiled
 
 ACCEPT_NS, COMPLETE_NS = 100 * 10**6, 10**9  # what a telecommand has where its step does not say
 _ACCEPTANCE = {"1.1", "1.2", "ACCEPTED", "NOT_ACCEPTED"}
@@ -136,7 +136,7 @@ class OwnLanguage(Language):
                 found.append(Got(place, entry.at_ns, Report("file complete", values), None))
         return found
 
-    def misconduct(self, entries: Sequence[Entry], lines: Sequence[Line], got: Sequence[Got]) -> Iterator[str]:  # noqa: ARG002
+    def misconduct(self, entries: Sequence[Entry], lines: Sequence[Line], got: Sequence[Got]) -> Iterator[str]:
         yield from sound.answers(entries, got)
         yield from sound.files(entries)
 

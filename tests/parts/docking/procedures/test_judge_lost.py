@@ -4,7 +4,7 @@
 from pathlib import Path
 
 from rtqual.engine.procedure.judging import Judgement
-from rtqual.engine.procedure.own_program import judge
+from rtqual_docking.procedures.own_program import judge
 from support.ground_log import MS, Log, definition, good, procedure
 
 

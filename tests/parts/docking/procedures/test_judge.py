@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from rtqual.engine.dialogue.hearing import _Meets
 from rtqual.engine.procedure.judging import Judgement
-from rtqual.engine.procedure.log_figures import figures
-from rtqual.engine.procedure.model import Procedure
-from rtqual.engine.procedure.own_program import judge
-from rtqual.engine.procedure.procedure_files import load_procedure
+from rtqual_docking.procedures.checked_procedures import load_procedure
+from rtqual_docking.procedures.log_figures import figures
+from rtqual_docking.procedures.model import Procedure
+from rtqual_docking.procedures.own_program import judge
 from support.ground_log import MS, Log, definition, good, procedure
 
 

@@ -11,12 +11,12 @@ from rtqual.engine.dialogue.hearing import hear
 from rtqual.engine.dialogue.language import Got
 from rtqual.engine.dictionary.definition import Definition
 from rtqual.engine.procedure.log import Unsound, read_log
-from rtqual.engine.procedure.model import Procedure
-from rtqual.engine.procedure.own_program import language
-from rtqual.engine.procedure.script import compiled
+from rtqual.reports.trends import POSE_AGE
+from rtqual_docking.procedures.model import Procedure
+from rtqual_docking.procedures.own_program import language
+from rtqual_docking.procedures.script import compiled
 
 _NS_PER_US = 1000
-POSE_AGE = "pose age"
 # Counters of the housekeeping that ends every procedure: field -> figure, unit.
 _LAST = {
     "lost": ("frames_lost", "1"),
