@@ -68,3 +68,28 @@ def test_a_contradiction_is_named(file: str, piece: str, other: str, said: str, 
     except BadInput as error:
         told = [str(error)]
     assert any(said in one for one in told) if said else told == [], told
+
+
+TEXTS = [  # format, text, what is said of it; empty: nothing
+    ("cyclictest-summary", f"T: 0 (13993) P:80 I:1000 {QUIET} Min: 1 Act: 1 Avg: 1 Max: 1\n000001 000003\n", ""),
+    ("hackbench", "Running in process mode with 1 groups using 40 file descriptors each\nTime: 1.000\n", "not the"),
+    ("hackbench", "$ hackbench --pipe\nTime: 1.000\n", ""),
+    ("hwlatdetect", "Samples recorded: 3\n", "nothing of hwlatdetect above it"),
+    ("hwlatdetect", "Max Latency: 7us\nSamples recorded: 0\nCPU0: 3\n", ""),
+    ("xenomai", "RTS|   1.000|   2.000|   3.000|      -0|     0|    00:00:10/00:00:10\n", "overruns that is none"),
+    ("rtla-top", "CPU COUNT      |\n  0 #20 | 1 1 1 1 | 1 1 1 1\n  0 #10 | 1 1 1 1 | 1 1 1 1\n", "counts less"),
+    ("histogram-table", "time,core1\n0,0\n1,0\n", "every count is 0"),
+    ("stress-ng", "metrics:\n    - bogo-ops: 3\n", "names no stressor"),
+    ("stress-ng", "metrics:\n    - stressor: cpu\n", "has no figures"),
+    ("stress-ng", "metrics:\n    - stressor: cpu\n      bogo-ops: many\n      user-time: 1.0\n", "no number"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "text", "said"), TEXTS)
+def test_a_piece_of_an_output_is_read_or_named(name: str, text: str, said: str, tmp_path: Path) -> None:
+    try:
+        found = named(name).read(written(tmp_path, text), None)
+        told = [problem for one in found for problem in one.measurement.problems]
+    except BadInput as error:
+        told = [str(error)]
+    assert any(said in one for one in told) if said else told == [], told
