@@ -94,6 +94,13 @@ def test_a_lock_that_is_a_pipe_is_not_waited_for(campaign: Path) -> None:
     assert not Watched(campaign).works
 
 
+def test_a_campaign_that_has_no_record_yet_is_watched(tmp_path: Path) -> None:
+    with alone(tmp_path):
+        watched = Watched(tmp_path)
+        assert list(watched.look()) == []
+        assert watched.works
+
+
 def test_what_is_no_campaign_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="no campaign there"):
         Watched(tmp_path)
@@ -141,5 +148,6 @@ def test_the_users_command_runs_without_a_shell_and_is_told_what_is_worse(
     script.write_text("import os, sys; print(os.environ['RTQUAL_WORST_NS'], sys.argv[1:]); sys.exit(3)")
     assert watch.watch([campaign], on_worse=f"{sys.executable} {script} $HOME;id") == 0
     out, err = capsys.readouterr()
+    assert "running, 2 runs" in " ".join(out.split())  # at first
     assert "largest sample 12 us, before 9 us" in out
     assert f"--on-worse: {sys.executable} ended with 3: 12000 ['$HOME;id']" in err.replace("\n", " ")

@@ -13,7 +13,7 @@ from rtqual.base.cache import held
 from rtqual.base.errors import BadInput
 from rtqual.engine.analysis.figure.model import Group
 from rtqual.engine.campaign.folder import CAMPAIGN, LOCK, RECORDS
-from rtqual.engine.campaign.lost import INTERRUPTED, LOST, all_in
+from rtqual.engine.campaign.lost import INTERRUPTED, all_in
 from rtqual.protocols.record.schema import Record
 from rtqual.protocols.record.store import Store, read
 
@@ -59,7 +59,7 @@ class Watched:
     _known: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        if not self.folder.is_dir() or not any((self.folder / name).exists() for name in (RECORDS, LOST, CAMPAIGN)):
+        if not self.folder.is_dir() or not any((self.folder / name).exists() for name in (LOCK, RECORDS, CAMPAIGN)):
             raise BadInput(f"{self.folder}: no campaign there: give the folder that `rtqual select` works in")
         unlinked.require_all(self.folder, RECORDS)
 

@@ -60,12 +60,16 @@ def watch(folders: list[Path], /, *, on_worse: str = "", once: Annotated[bool, P
             for text in each.damaged[damaged:]:
                 tell(text)
 
-    if LITERAL.is_terminal:
-        with Live(get_renderable=lambda: table(watched), console=LITERAL, refresh_per_second=1):
+    try:
+        if LITERAL.is_terminal:
+            with Live(get_renderable=lambda: table(watched), console=LITERAL, refresh_per_second=1):
+                _follow(watched, news)
+        else:
+            LITERAL.print(table(watched))
             _follow(watched, news)
-    else:
-        _follow(watched, news)
-        LITERAL.print(table(watched))
+            LITERAL.print(table(watched))
+    except KeyboardInterrupt:  # the usual end of looking; what is looked at goes on
+        return 130
     return 0
 
 

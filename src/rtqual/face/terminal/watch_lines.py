@@ -26,7 +26,7 @@ def table(watched: Sequence[Watched]) -> Lines:
             rows.add_row(*map(Text, cells))
         done = count(sum(seen.runs for seen in each.groups.values()), "run")
         parts += [Text(f"{each.folder}: {'running' if each.works else 'not running'}, {done}"), rows]
-        parts += [Text(f"  {line}") for line in each.running()]
+        parts += [Text(f"  runs: {line}") for line in each.running()]
     return Lines(*parts)
 
 
