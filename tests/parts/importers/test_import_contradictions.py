@@ -7,7 +7,7 @@ import pytest
 
 from rtqual.base.errors import BadInput
 from rtqual.parts.importers.detect import detect, named
-from support.import_files import DATA, written
+from support.import_files import DATA, EVERY_FILE, written
 
 QUIET = "C:    300 Min:     25 Act:   47 Avg:  126 Max:   26081\nT: 1 (13994) P:80 I:1500 C:    203"
 SAID = "stress-ng: info:  [111] cyclic:   "
@@ -93,3 +93,21 @@ def test_a_piece_of_an_output_is_read_or_named(name: str, text: str, said: str, 
     except BadInput as error:
         told = [str(error)]
     assert any(said in one for one in told) if said else told == [], told
+
+
+@pytest.mark.parametrize(
+    ("name", "file"), [(name, file) for name, file in EVERY_FILE if file.endswith((".txt", ".log"))]
+)
+def test_a_last_figure_that_may_be_cut_is_doubted(name: str, file: str, tmp_path: Path) -> None:
+    text = (DATA / file).read_text().rstrip("\n")
+    path = written(tmp_path, text[:-1] if text[-1].isdigit() else text.rstrip(" "))
+    try:
+        told = [problem for one in named(name).read(path, None) for problem in one.measurement.problems]
+    except BadInput:
+        return
+    assert not text[-1].isdigit() or any("no end" in one or "is cut" in one for one in told), told
+
+
+def test_a_table_s_last_row_without_an_end_is_told(tmp_path: Path) -> None:
+    (one,) = named("csv").read(written(tmp_path, "latency_ns\n70\n7400"), None)
+    assert one.assumed == ("its last row, which has no end, is whole",)

@@ -7,6 +7,7 @@ Whole nanoseconds are kept. Text may have fractions of its unit (a program that 
 
 import csv
 import glob
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -68,6 +69,8 @@ def read_csv(source: Source, unit: str | None, column: str | None = None) -> lis
     path, number = source.path, 1
     with open_file(path) as file:
         line = cleaned(file.readline(_LONGEST_LINE_B))
+        file.seek(-1, os.SEEK_END)
+        ended = file.read(1) in (b"\n", b"\r")
     try:
         cells = [cell.strip() for cell in next(csv.reader([line]), [])] or [""]
     except csv.Error as error:
@@ -107,6 +110,7 @@ def read_csv(source: Source, unit: str | None, column: str | None = None) -> lis
             f"FROM {kept} SELECT coalesce(bool_or(fine), false), count(*) FILTER (rounded)"
         ).fetchall()[0]
     assumed = [f"{rounded} values are rounded to a nanosecond"] if rounded else []
+    assumed += [] if ended else ["its last row, which has no end, is whole"]
     _check(path, order, chosen, 1, number + header, below_zero=True)
     readings = _reading(order, chosen, told, 1 if fine else UNITS_NS[unit_name], beside, assumed)
     _account(source, readings, header=header)

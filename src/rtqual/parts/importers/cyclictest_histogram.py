@@ -46,7 +46,6 @@ class _Run:
     rows: dict[int, tuple[int, ...]] = field(default_factory=dict)  # those with samples only
     columns: int = 0
     last_bin: int = -1
-    last_line: int = 0  # with figures
     footer: dict[str, list[int]] = field(default_factory=dict)
     threads_named: int = 0
     overflows_listed: dict[int, int] = field(default_factory=dict)  # by thread, where any are
@@ -77,8 +76,6 @@ def read(source: Source, unit: str | None) -> list[Reading]:
     filled = [run for run in runs if run.columns or run.footer]
     if not filled:
         raise bad(path, None, "a histogram's header without rows or footer: the run was cut off; give a whole file")
-    if source.unfinished is not None and source.unfinished == filled[-1].last_line:
-        filled[-1].problems.append("the file's last line has no end: it may be cut")
     return [_reading(path, run, unit) for run in filled]
 
 
@@ -90,7 +87,6 @@ def _runs(source: Source) -> Iterator[_Run]:
             yield run
             run = _Run(number)
         if row or footer:
-            run.last_line = number
             if run.begun:
                 source.use()
             else:

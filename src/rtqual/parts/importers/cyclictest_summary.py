@@ -79,7 +79,7 @@ def read(source: Source, unit: str | None) -> list[Reading]:
             cyclictest_lines.take(source, number, text)
     if not runs:
         raise bad(path, None, "no line 'T: 0 (...) ... Min: ... Max: ...' in it: give the output of cyclictest -q")
-    return [_reading(path, run.lines, run.above, unit, source.unfinished) for run in runs]
+    return [_reading(path, run.lines, run.above, unit) for run in runs]
 
 
 @dataclass
@@ -106,7 +106,7 @@ def _line(number: int, match: re.Match[str]) -> _Line:
     )
 
 
-def _reading(path: Path, run: dict[int, _Line], above: Above, asked: str | None, unfinished: int | None) -> Reading:
+def _reading(path: Path, run: dict[int, _Line], above: Above, asked: str | None) -> Reading:
     numbers, command = sorted(run), invocation.find(above.command("cyclictest"))
     unit, assumed = _unit(path, run, command, asked)
     unit_ns = UNITS_NS[unit]
@@ -117,8 +117,6 @@ def _reading(path: Path, run: dict[int, _Line], above: Above, asked: str | None,
         line = run[number]
         if line.cycles and not line.low <= (line.low if line.avg is None else line.avg) <= line.high:
             problems.append(f"cyclictest thread {number}: minimum, average and maximum are not in order")
-        if line.number == unfinished:
-            problems.append(f"cyclictest thread {number}: its line has no end: the maximum may be cut")
         figures = {"min": line.low, "avg": line.avg, "max": line.high}
         reported = {name: value * unit_ns for name, value in figures.items() if value is not None}
         told = {"n": line.cycles, **reported} if line.cycles else {}

@@ -58,7 +58,7 @@ class Source:
         self._mail = self._mail_head > 0 or coding(head) != ""
         self.stamps = stamps(plain(head))
         self.unfinished: int | None = None  # the last line, when it lacks its end: it may be cut
-        self._open = False
+        self._open = self._used = False
 
     def lines(self, own: re.Pattern[str] | None = None) -> Iterator[tuple[int, str]]:
         """With their numbers, without line ends and terminal escapes. Holds one line at a time.
@@ -82,12 +82,14 @@ class Source:
                     text = text[: note.start()]
                 with self.line(number, text, own):
                     yield number, text
+                if number == self.unfinished and self._used and text[-1:].isdigit():
+                    self.account.fail(f"line {number}, the last, has no end: its last figure may be cut")
         self.account.settle()
 
     @contextmanager
     def line(self, number: int, text: str, own: re.Pattern[str] | None = None) -> Iterator[None]:
         """A line that was found otherwise, to be accounted for inside."""
-        self._open = True
+        self._open, self._used = True, False
         yield
         if self._open:
             self._judge(number, text, own)
@@ -105,12 +107,14 @@ class Source:
     def use(self) -> None:
         """The line has been read, all of it, and goes on with the run at hand."""
         self._take()
+        self._used = True
         self.account.inside()
         self.account.used += 1
 
     def begin(self) -> Above:
         """The line has been read, all of it, and a run begins with it."""
         self._take()
+        self._used = True
         above = self.account.begin()
         self.account.used += 1
         return above
