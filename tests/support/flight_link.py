@@ -6,6 +6,7 @@ import select
 import socket
 import subprocess
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -62,6 +63,7 @@ class Ground:
             assert time.monotonic() < end and self.open, (
                 name,
                 fields,
+                Counter((one.name, one.fields.get("event")) for one in self.reports),
                 [(one.name, one.fields) for one in self.reports[-20:]],
             )
             self.take(1)
