@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 from rtqual.base.errors import BadInput
+from rtqual.engine.dialogue.answer_times import figures
 from rtqual.engine.dialogue.dialogue_script import compiled
 from rtqual.engine.dialogue.dialogues import Dialogues, kept
 from rtqual.engine.dialogue.hearing import judge
 from rtqual.engine.dialogue.robust import robust
 from rtqual.engine.mission.language_table import Robustness
-from support.heater import HEATER, Answered, Packets, judged, language, procedure, verify_of
+from support.heater import ANSWER_NS, HEATER, Answered, Packets, judged, language, procedure, verify_of
 
 PING = '[[step]]\nat = "100 ms"\nsend = "PING"\n'
 SET = '[[step]]\nat = "100 ms"\nsend = "SETPOINT"\nargs = { tenths = 250 }\n'
@@ -191,6 +192,19 @@ def test_a_counter_answers_for_the_telecommands_of_its_application(tmp_path: Pat
     assert "accepted: did not come" in judged(made, with_counts((0, 0)), of).why
     assert "was refused" in " ".join(judged(made, with_counts((1, 1)), of).wrong)
     assert "answered before" in " ".join(judged(made, with_counts((3, 0)), of).wrong)
+
+
+@pytest.mark.parametrize("refused", [True, False])
+def test_half_a_telecommand_has_no_answer_of_the_next(tmp_path: Path, *, refused: bool) -> None:
+    """Of a program that does not tell which it means; whether it refuses the half or drops it."""
+    rows = [{"is": each.lower(), "report": each} for each in ("ACCEPTED", "REFUSED")]
+    verify = verify_of(meanings=None)
+    verify = type(verify).model_validate({**verify.model_dump(by_alias=True, exclude_unset=True), "meaning": rows})
+    of = language(verify)
+    half = PING + 'damage = "truncated"\nexpect = [{ answer = "refused", within = "50 ms" }]\n'
+    made = procedure(tmp_path, half + PING.replace("100", "500"), of)
+    log = Answered(made, of).log(lambda log, _: [log.packet(1, 2, bytes(6))] if refused else [])
+    assert figures(compiled(made, of), log, of) == {"accepted PING": [ANSWER_NS, ANSWER_NS]}
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,13 @@ from rtqual.engine.procedure.log import Entry, Unsound, What, read_log
 
 ACCEPTED, COMPLETED = "accepted", "completed"
 _STAGES = {Stage.ACCEPTED: ACCEPTED, Stage.COMPLETED: COMPLETED}
+# An answer -> what its telecommand no longer waits for.
+_OVER = {
+    Stage.ACCEPTED: (Stage.ACCEPTED,),
+    Stage.REFUSED: (Stage.ACCEPTED, Stage.COMPLETED),
+    Stage.COMPLETED: (Stage.COMPLETED,),
+    Stage.FAILED: (Stage.COMPLETED,),
+}
 
 
 @dataclass(frozen=True)
@@ -29,19 +36,23 @@ class AnswerTime:
 def answers(lines: Sequence[Line], entries: Sequence[Entry], got: Iterable[Got]) -> Iterator[AnswerTime]:
     """The first of each kind to each telecommand, in the order in which they came.
 
-    Where a program does not tell which telecommand it means, the first that waits for such an answer has it.
+    Where a program does not tell which telecommand it means, the first that waits for such an answer has it: of those
+    that were sound, before others; a refusal is of others first.
     """
     sent = [(place, e.at_ns, lines[e.line]) for place, e in enumerate(entries) if e.what is What.SENT]
     answered: set[tuple[int, Stage]] = set()
     for arrival in got:
         meant = arrival.meant
-        if meant is None or meant.stage not in _STAGES:
+        if meant is None or meant.stage not in _OVER:
             continue
-        for place, at_ns, line in sent:
-            waits = place < arrival.place and (place, meant.stage) not in answered
+        over = _OVER[meant.stage]
+        refused = meant.stage is Stage.REFUSED
+        for place, at_ns, line in sorted(sent, key=lambda each: each[2].sound is refused):
+            waits = place < arrival.place and (place, over[0]) not in answered
             if waits and meant.answers(line.command, line.encoded):
-                answered.add((place, meant.stage))
-                yield AnswerTime(f"{_STAGES[meant.stage]} {line.command}", at_ns, arrival.at_ns, line.sound)
+                answered |= {(place, stage) for stage in over}
+                if meant.stage in _STAGES:
+                    yield AnswerTime(f"{_STAGES[meant.stage]} {line.command}", at_ns, arrival.at_ns, line.sound)
                 break
 
 
