@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "common/command_line.h"
+#include "common/far_end.h"
 #include "script.h"
 
 static const struct {
@@ -27,31 +28,11 @@ static const struct {
 	[END] = { "end" },
 };
 
-static int digit(char hex)
-{
-	static const char digits[] = "0123456789abcdef";
-	const char *found = hex ? strchr(digits, hex) : NULL;
-
-	return found ? (int)(found - digits) : -1;
-}
-
-/* In place: two digits give one octet, which is written before the digits that follow are read. */
 static bool octets(char *hex, struct step *step)
 {
-	size_t digits = strlen(hex);
-
-	if (!digits || digits % 2)
-		return false;
 	step->octets = (uint8_t *)hex;
-	step->bytes = digits / 2;
-	for (size_t one = 0; one < step->bytes; one++) {
-		int high = digit(hex[2 * one]), low = digit(hex[2 * one + 1]);
-
-		if (high < 0 || low < 0)
-			return false;
-		step->octets[one] = (uint8_t)(high << 4 | low);
-	}
-	return true;
+	step->bytes = read_octets(hex);
+	return step->bytes;
 }
 
 static bool whole(const char *text, int64_t *value)

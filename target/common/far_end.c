@@ -31,6 +31,30 @@ void print_octets(FILE *log, const uint8_t *octets, size_t bytes)
 	fputc('\n', log);
 }
 
+static int digit(char hex)
+{
+	static const char digits[] = "0123456789abcdef";
+	const char *found = hex ? strchr(digits, hex) : NULL;
+
+	return found ? (int)(found - digits) : -1;
+}
+
+size_t read_octets(char *hex)
+{
+	const size_t count = strlen(hex) / 2;
+
+	if (strlen(hex) % 2)
+		return 0;
+	for (size_t one = 0; one < count; one++) {
+		int high = digit(hex[2 * one]), low = digit(hex[2 * one + 1]);
+
+		if (high < 0 || low < 0)
+			return 0;
+		hex[one] = (char)(high << 4 | low);
+	}
+	return count;
+}
+
 bool sends_at_once(int fd)
 {
 	const int yes = 1;

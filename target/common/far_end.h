@@ -15,6 +15,8 @@ int64_t clock_ns(void); /* CLOCK_MONOTONIC */
 
 void print_octets(FILE *log, const uint8_t *octets, size_t bytes); /* in hexadecimal digits, which end the line */
 
+size_t read_octets(char *hex); /* of hexadecimal digits, in their place; 0: there are none, or others */
+
 bool sends_at_once(int fd); /* a TCP connection, from now on; false: it is closed */
 
 int connect_to(const struct sockaddr_in *where); /* a TCP connection; -1: nobody listens. Dies without a socket. */

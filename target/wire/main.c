@@ -295,31 +295,6 @@ static void await_link(struct wire *wire, const struct options *options)
 
 /* --- the script ---------------------------------------------------------------------------------- */
 
-static int digit(char hex)
-{
-	static const char digits[] = "0123456789abcdef";
-	const char *found = hex ? strchr(digits, hex) : NULL;
-
-	return found ? (int)(found - digits) : -1;
-}
-
-/* In place. Returns how many octets there are; 0: it is no hexadecimal text. */
-static size_t octets_of(char *hex)
-{
-	const size_t count = strlen(hex) / 2;
-
-	if (strlen(hex) % 2)
-		return 0;
-	for (size_t one = 0; one < count; one++) {
-		int high = digit(hex[2 * one]), low = digit(hex[2 * one + 1]);
-
-		if (high < 0 || low < 0)
-			return 0;
-		hex[one] = (char)(high << 4 | low);
-	}
-	return count;
-}
-
 static void send_octets(struct wire *wire, const uint8_t *octets, size_t count, size_t number)
 {
 	const struct sockaddr_in there = at_port(wire->to);
@@ -361,7 +336,7 @@ static bool play(struct wire *wire, char *line, size_t number)
 		fprintf(wire->log, "%lld end %lu %lu\n", (long long)at_ns, wire->sent, wire->received);
 		return false;
 	}
-	if (!strcmp(verb, "send") && left && (count = octets_of(left))) {
+	if (!strcmp(verb, "send") && left && (count = read_octets(left))) {
 		send_octets(wire, (const uint8_t *)left, count, number);
 		return true;
 	}
