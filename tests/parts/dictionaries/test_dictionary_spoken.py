@@ -111,6 +111,18 @@ def test_a_sample_of_what_doubles_or_has_no_end_is_refused(tmp_path: Path) -> No
         COSMOS([tmp_path / "c.txt"], {}, None).sample("T.C")
 
 
+def test_a_fill_that_no_command_takes_is_told(tmp_path: Path) -> None:
+    """A misspelt one would be left as the dictionary's default, and what is tested would be another packet."""
+    (tmp_path / "c.txt").write_text("COMMAND T C BIG_ENDIAN\n APPEND_PARAMETER A 8 UINT 0 9 0\n")
+    spoken = COSMOS([tmp_path / "c.txt"], {}, None)
+    assert spoken.encode("T.C", {"A": 7}, {}).octets == b"\7"
+    with pytest.raises(Refused, match="fill: lenght: no command has such a field"):
+        spoken.encode("T.C", {"A": 7}, {"lenght": 0})
+    told = {**language().spoken.fill, "apdi": 42}
+    with pytest.raises(BadInput, match=r"\[verify\] \w+: .*: fill: apdi: no command"):
+        language(verify_of(fill=told))
+
+
 def test_a_missions_dictionary_that_is_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(BadInput, match="is a pipe or a device, no file"):

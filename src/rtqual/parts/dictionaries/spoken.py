@@ -3,7 +3,7 @@
 
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +48,10 @@ class SpokenFormat:
     def reports(self) -> Collection[str]:
         return self._all.packets
 
+    @cached_property
+    def _fillable(self) -> frozenset[str]:
+        return frozenset[str]().union(*map(value_codec.fillable, self._all.commands.values()))
+
     def sample(self, command: str) -> Mapping[str, Any]:
         known = self._all.commands[command]
         if isinstance(known.fields, Refused):
@@ -81,6 +85,8 @@ class SpokenFormat:
     def encode(self, name: str, arguments: Mapping[str, Any], fill: Mapping[str, Any]) -> Encoded:
         if name not in self._all.commands:
             raise Refused(f"there is no command {name!r:.80}; {suggest(name, self._all.commands)}")
+        if unused := [*fill.keys() - self._fillable]:
+            raise Refused(f"fill: {min(unused):.60}: no command has such a field, or each sets it itself")
         command = self._all.commands[name]
         octets = value_codec.encode(command, arguments, fill)
         fixed = () if isinstance(command.fields, Refused) else command.fields
