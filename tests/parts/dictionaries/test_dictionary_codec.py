@@ -259,3 +259,11 @@ def test_seals_are_put_in_their_order() -> None:
     for octets, seals in ((bytes(8), ["md5"]), (bytes(3), ["ccsds-length"])):
         with pytest.raises(Refused):
             sealed(octets, seals, 0)
+
+
+def test_the_smallest_space_packet_is_sealed() -> None:
+    """A header and an octet; cFE's checksum has its own place behind a function code."""
+    assert sealed(bytes(7), ["ccsds-sequence", "ccsds-length"], 5).hex() == "0000" + "c005" + "0000" + "00"
+    for octets, name in ((6, "ccsds-length"), (7, "cfe-checksum")):
+        with pytest.raises(Refused, match=f"{octets} octets are no packet that could have {name}"):
+            sealed(bytes(octets), [name], 0)

@@ -19,8 +19,9 @@ def sealed(octets: bytes, seals: Sequence[str], sequence: int) -> bytes:
     for name in seals:
         if name not in SEALS:
             raise Refused(f"there is no seal {name!r:.40}; there is {', '.join(SEALS)}")
-        if len(packet) <= _CFE_CHECKSUM_AT:
-            raise Refused(f"{len(packet)} octets are no packet that could be sealed")
+        least = _CFE_CHECKSUM_AT if name == "cfe-checksum" else _HEADER  # a space packet has an octet behind its header
+        if len(packet) <= least:
+            raise Refused(f"{len(packet)} octets are no packet that could have {name}: it needs {least + 1}")
         SEALS[name](packet, sequence)
     return bytes(packet)
 
