@@ -111,3 +111,8 @@ def test_a_last_figure_that_may_be_cut_is_doubted(name: str, file: str, tmp_path
 def test_a_table_s_last_row_without_an_end_is_told(tmp_path: Path) -> None:
     (one,) = named("csv").read(written(tmp_path, "latency_ns\n70\n7400"), None)
     assert one.assumed == ("its last row, which has no end, is whole",)
+
+
+def test_a_table_without_anything_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput):
+        named("csv").read(written(tmp_path, ""), "ns")

@@ -69,7 +69,7 @@ def read_csv(source: Source, unit: str | None, column: str | None = None) -> lis
     path, number = source.path, 1
     with open_file(path) as file:
         line = cleaned(file.readline(_LONGEST_LINE_B))
-        file.seek(-1, os.SEEK_END)
+        file.seek(max(0, file.seek(0, os.SEEK_END) - 1))
         ended = file.read(1) in (b"\n", b"\r")
     try:
         cells = [cell.strip() for cell in next(csv.reader([line]), [])] or [""]
