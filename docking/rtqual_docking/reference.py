@@ -3,6 +3,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from rtqual.base.words import table
 from rtqual.engine.dictionary.definition import WHOLE, Definition, PacketField, Parameter, load
 
 _HEAD = """\
@@ -93,9 +94,7 @@ def _field(field: PacketField) -> str:
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    lines += ["| " + " | ".join(map(str, row)) + " |" for row in rows]
-    return "\n".join(lines) + "\n"
+    return f"{table(head, rows)}\n"
 
 
 if __name__ == "__main__":

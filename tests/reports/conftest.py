@@ -9,10 +9,10 @@ import pytest
 from rtqual.reports.material import Material, gather
 from rtqual.reports.page.render import to_html
 from rtqual.reports.view import build
-from rtqual.reports.write import write_report
 from support.browser import Browser
 from support.explore_page import found
 from support.report_material import evidence, mission, records
+from support.written_report import write_report
 
 
 @pytest.fixture(scope="session")

@@ -21,8 +21,8 @@ from rtqual.reports.material import gather
 from rtqual.reports.page.document import Beside, Table, TableCell, raised
 from rtqual.reports.page.text import prose
 from rtqual.reports.view import build
-from rtqual.reports.write import write_report
 from support.report_material import HEADLINE, HOSTILE, Page, evidence, mission, records
+from support.written_report import write_report
 
 
 @pytest.mark.guest

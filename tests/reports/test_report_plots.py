@@ -13,8 +13,8 @@ from rtqual.engine.analysis.figure.model import Distribution
 from rtqual.protocols.record.schema import SeriesKind
 from rtqual.reports.draw import plots
 from rtqual.reports.draw.canvas import Palette
-from rtqual.reports.write import write_report
 from support.report_material import SVG, Page, evidence, mission, records
+from support.written_report import write_report
 
 WITHOUT_UNIT = (
     "Samples per bin",

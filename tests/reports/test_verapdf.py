@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from rtqual.reports.page.document import Printed
-from rtqual.reports.write import write_report
 from support.report_material import evidence, mission, records
+from support.written_report import write_report
 
 VERSION = "1.30.2"
 POM = f"""<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>

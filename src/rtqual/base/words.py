@@ -3,7 +3,7 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 _CONTROL = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufffe\uffff\ud800-\udfff]"
@@ -48,3 +48,10 @@ def listed(names: Sequence[str], word: str = "and") -> str:
     """'a', 'a and b', 'a, b and c'; empty for none."""
     *head, last = names or ("",)
     return f"{', '.join(head)} {word} {last}" if head else last
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Lay out a Markdown table: a line a row; a bar in a cell ends none."""
+    lines = [[str(cell).replace("|", "\\|") for cell in row] for row in (heads, *rows)]
+    head, *rest = (f"| {' | '.join(line)} |" for line in lines)
+    return "\n".join([head, "|" + "---|" * len(heads), *rest])

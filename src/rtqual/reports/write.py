@@ -29,26 +29,6 @@ _TO_TEXT: dict[str, Callable[[Mission, Evidence], str]] = {
 }
 
 
-def write_report(
-    folder: Path,
-    mission: Mission,
-    evidence: Evidence,
-    records: Sequence[Manifest],
-    failures: Mapping[Group, str] | Mapping[str, str],
-    formats: Collection[str] = tuple(PAGES),
-    out: Path | None = None,
-    annexes: Annexes | None = None,
-    printed: Printed = AS_USUAL,
-) -> list[Path]:
-    """Write reports into a folder: those that people read (report.md with plots/*.svg) unless `formats` names others.
-
-    `out`: the file of the only format; all else as of `contents_of`.
-    Returns the reports, without the plots, in the order of FORMATS.
-    Raises RunFailed when they cannot be written, BadInput without WeasyPrint.
-    """
-    return put(folder, contents_of(mission, evidence, records, failures, formats, annexes, printed), formats, out)
-
-
 def contents_of(
     mission: Mission,
     evidence: Evidence,

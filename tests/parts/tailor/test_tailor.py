@@ -19,11 +19,11 @@ from rtqual.parts.tailor.stage import tailored
 from rtqual.parts.tailor.tailor_account import ACCOUNTS, Account, Accounts, MenuChange, RemovalEntry
 from rtqual.protocols.instrument import NoParameters
 from rtqual.protocols.record.schema import Timing
-from rtqual.reports.write import write_report
 from rtqual_docking.exercise import DISK_B, EXERCISE
 from support.command import mission_text
 from support.instrument_outputs import NOTHING, captured_text
 from support.small_kernel import CONFIG
+from support.written_report import write_report
 
 # --- what a campaign keeps ------------------------------------------------------------------------------------------
 

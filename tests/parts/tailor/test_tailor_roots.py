@@ -19,9 +19,9 @@ from rtqual.engine.mission import Mission, load_mission
 from rtqual.parts.tailor.tailor_account import ACCOUNTS, Account, Accounts, JudgedRule
 from rtqual.protocols.instrument import NoParameters
 from rtqual.protocols.record.schema import Timing
-from rtqual.reports.write import write_report
 from support.command import mission_text
 from support.instrument_outputs import NOTHING, captured_text
+from support.written_report import write_report
 
 MISSION = {
     "mission": {"name": "docking", "title": "Docking", "purpose": "Docks.", "duration": 10**9},

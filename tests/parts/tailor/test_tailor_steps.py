@@ -18,10 +18,10 @@ from rtqual.parts.tailor.make.build import build
 from rtqual.parts.tailor.stage import STEPWISE, step_by_step, tailored
 from rtqual.parts.tailor.tailor_account import ACCOUNTS, Account, Accounts
 from rtqual.protocols.record.schema import Timing
-from rtqual.reports.write import write_report
 from support.command import mission_text
 from support.kernel_trees import write_tree
 from support.small_kernel import CONFIG, MAKEFILE, small_tree
+from support.written_report import write_report
 
 MISSION = Path(__file__).parents[3] / "docking/missions/docking.toml"
 GROUPS = tuple(dict.fromkeys(entry.group for entry in removals()))

@@ -43,8 +43,8 @@ from rtqual.parts.tailor.trim.trimmed import (
     Trims,
     Unused,
 )
-from rtqual.reports.write import write_report
 from support.kernel_trees import write_tree
+from support.written_report import write_report
 
 # --- what is proposed -----------------------------------------------------------------------------------------------
 

@@ -86,11 +86,6 @@ def raw_telecommand(
     return octets.sealed(octets.authenticated(whole, key, counter) if key else whole)
 
 
-def request_of(packet: bytes) -> bytes:
-    """What reports of service 1 call it."""
-    return packet[:4]
-
-
 def _data(
     definition: Definition, command: CommandDefinition, arguments: dict[str, Value], entries: Sequence[Entry] | None
 ) -> bytes:

@@ -44,7 +44,9 @@ def load_mission(path: Path) -> Mission:
     """A mission from a file. Raises BadInput, one line: `FILE:LINE: key: what is wrong; what is allowed`."""
     content = read(path)
     text = decoded(path, content)
-    document = _parsed(path, text)
+    document = parsed(path, text, "mission")
+    if not document:
+        raise BadInput(f"{path}:1: is empty; a mission has [mission], [[candidate]] and [[scale.demo.plan]] at least")
     mission, problems = _checked(document)
     if mission is None or problems:
         raise BadInput(_report(path, text, problems))
@@ -78,7 +80,8 @@ def decoded(path: Path, content: bytes) -> str:
         ) from error
 
 
-def _parsed(path: Path, text: str) -> dict[str, Any]:
+def parsed(path: Path, text: str, what: str) -> dict[str, Any]:
+    """Raises BadInput with the line that is no TOML, or where it is nested deeper than any such file."""
     try:
         document: dict[str, Any] | None = tomllib.loads(text)
     except ValueError as error:  # TOMLDecodeError, or an integer of thousands of digits
@@ -90,9 +93,7 @@ def _parsed(path: Path, text: str) -> dict[str, Any]:
     except RecursionError:
         document = None
     if document is None or is_deeper(document, MAX_DEPTH):
-        raise BadInput(f"{path}:1: tables or lists are nested deeper than {MAX_DEPTH} levels; no mission needs that")
-    if not document:
-        raise BadInput(f"{path}:1: is empty; a mission has [mission], [[candidate]] and [[scale.demo.plan]] at least")
+        raise BadInput(f"{path}:1: tables or lists are nested deeper than {MAX_DEPTH} levels; no {what} needs that")
     return document
 
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Procedures from their files, whatever program they are for; or one line on what is wrong."""
 
-import tomllib
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TypeVar
@@ -11,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 from rtqual.base.errors import BadInput
 from rtqual.base.units import AS_WRITTEN
 from rtqual.engine.mission.explain import Problem, dotted, problems_in
-from rtqual.engine.mission.load import MAX_DEPTH, decoded, is_deeper, read
+from rtqual.engine.mission.load import decoded, parsed, read
 from rtqual.engine.mission.toml_lines import key_lines, line_of
 from rtqual.engine.procedure.kinds import PROCEDURES_MOST
 
@@ -25,12 +24,7 @@ def checked(path: Path, model: type[_M], wrong: Callable[[_M], Iterable[Problem]
     Raises BadInput, one line: `FILE:LINE: key: what is wrong; what is allowed`.
     """
     text = decoded(path, read(path, _GIVE))
-    try:
-        document = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise BadInput(f"{path}: not TOML: {' '.join(str(error).split())}; {_GIVE}") from None
-    if is_deeper(document, MAX_DEPTH):
-        raise BadInput(f"{path}:1: tables or lists are nested deeper than {MAX_DEPTH} levels; no procedure needs that")
+    document = parsed(path, text, "procedure")
     found, problems = None, []
     try:
         found = model.model_validate(document, context=AS_WRITTEN, by_alias=True, by_name=False)

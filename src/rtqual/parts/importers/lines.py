@@ -120,7 +120,6 @@ _DMA_LATENCY = re.compile(
 )
 _SET = re.compile(r".*cpu_dma_latency set to \d+\s*us.*", re.IGNORECASE)
 _DEFAULTING = re.compile(r"\s*defaulting real-?time priority to (\d{1,3})\s*", re.IGNORECASE | re.ASCII)
-_POLICY = re.compile(r"\s*policy: other/other\b.*", re.IGNORECASE)
 _WARNING = re.compile(r"\s*(#\s*)?WARN(ING)?\b:?\s(?!.*high resolution timers)", re.IGNORECASE)
 # What programs and shells print when something went wrong.
 _TROUBLE = re.compile(

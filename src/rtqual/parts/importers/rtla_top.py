@@ -34,7 +34,6 @@ _HEADING = re.compile(
 _STOPPED = re.compile(
     r"\s*(## CPU \d+ hit stop tracing.*|rtla (timerlat|osnoise) hit stop tracing|timerlat hit stop tracing)\s*"
 )
-_ANALYSIS = re.compile(r"\s*([A-Za-z][\w ]{2,60}?(?: from idle)?):\s*(.{1,120}?)\s*")
 _OWN = re.compile(r"\s*\d{1,5} #\d")
 _MOST_SAID = 24
 _CONTEXTS = ("irq", "thread", "user")

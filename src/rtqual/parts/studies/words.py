@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Studies and audits as Markdown for people and as plain values for machines."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from rtqual.base.words import count
+from rtqual.base.words import count, table
 from rtqual.parts.studies.audit import Audit, Contradiction
 from rtqual.parts.studies.catalogue import PrintedTable, Study
 from rtqual.parts.studies.misprint_words import plain
@@ -12,7 +12,7 @@ from rtqual.parts.studies.misprint_words import plain
 def catalogue(studies: Sequence[Study]) -> str:
     """The studies, one line each."""
     rows = [(study.key, study.source.title, study.source.hardware, str(len(study.tables))) for study in studies]
-    return _table(("key", "title", "hardware", "tables"), rows)
+    return table(("key", "title", "hardware", "tables"), rows)
 
 
 def study_text(study: Study) -> str:
@@ -26,16 +26,16 @@ def study_text(study: Study) -> str:
         "Method": source.method,
     }
     lines = [f"# {source.title}", "", *(f"- {name}: {fact}" for name, fact in facts.items() if fact)]
-    for table in study.tables:
-        lines += ["", f"## {table.id}: {table.caption} ({table.place})", "", _printed(table)]
+    for printed in study.tables:
+        lines += ["", f"## {printed.id}: {printed.caption} ({printed.place})", "", _printed(printed)]
     return "\n".join(lines) + "\n"
 
 
-def _printed(table: PrintedTable) -> str:
-    units = [table.unit_of(column) for column in table.columns]
-    heads = [f"{column} [{unit}]" if unit else column for column, unit in zip(table.columns, units, strict=True)]
-    rows = [[cell if isinstance(cell, str) else plain(cell) for cell in row] for row in table.rows]
-    return _table(("", *heads), rows)
+def _printed(printed: PrintedTable) -> str:
+    units = [printed.unit_of(column) for column in printed.columns]
+    heads = [f"{column} [{unit}]" if unit else column for column, unit in zip(printed.columns, units, strict=True)]
+    rows = [[cell if isinstance(cell, str) else plain(cell) for cell in row] for row in printed.rows]
+    return table(("", *heads), rows)
 
 
 def audit_text(audit: Audit) -> str:
@@ -46,7 +46,7 @@ def audit_text(audit: Audit) -> str:
     if audit.findings:
         lines += [
             "",
-            _table(("where", "row", "figure", "printed", "recomputed", "kind", "why"), map(_row, audit.findings)),
+            table(("where", "row", "figure", "printed", "recomputed", "kind", "why"), map(_row, audit.findings)),
         ]
     broken = {finding.claim: finding.place for finding in audit.findings if finding.claim}
     if broken:
@@ -95,8 +95,3 @@ def _finding_values(finding: Contradiction) -> dict[str, object]:
 
 def study_values(study: Study) -> dict[str, object]:
     return study.model_dump(mode="json", include={"source", "tables"})
-
-
-def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [heads, ["---"] * len(heads), *rows]
-    return "\n".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines)

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A study beside the campaign that repeats it, as Markdown for people and as plain values for machines."""
 
-from collections.abc import Iterator
-
 from rtqual.base.units import format_value
-from rtqual.base.words import clean, count
+from rtqual.base.words import clean, count, table
 from rtqual.engine.analysis.figure.wording import figure
 from rtqual.parts.studies.repetition import LargerOf, Pair, Repeated, agreement
 
@@ -14,7 +12,7 @@ def comparison_text(found: Repeated) -> str:
     lines = [f"# {found.study}: {found.title}", ""]
     lines += ["The machines differ: what can agree is the order of figures, not their size.", ""]
     for pair in found.pairs:
-        lines += [f"## {pair.measured}, beside {pair.printed}", "", *_table(pair), "", _agreement(pair), ""]
+        lines += [f"## {pair.measured}, beside {pair.printed}", "", _table(pair), "", _agreement(pair), ""]
     agreeing = [order for order in found.orders if order.agrees]
     if found.orders:
         lines += ["## Which of two systems has the larger figure", "", agreement(found.orders), ""]
@@ -25,13 +23,16 @@ def comparison_text(found: Repeated) -> str:
     return "\n".join(map(clean, lines))  # records may be a stranger's
 
 
-def _table(pair: Pair) -> Iterator[str]:
-    yield "| figure | printed | measured | measured / printed |"
-    yield "|---|---|---|---|"
-    for what, (own, printed) in pair.figures.items():
-        ratio = f"{own.value / printed:.3g}" if printed else "-"
-        shown = [format_value(value, own.unit) for value in (printed, own.value)]
-        yield f"| {what} | {shown[0]} | {shown[1]} | {ratio} |"
+def _table(pair: Pair) -> str:
+    rows = [
+        (what, *(format_value(value, own.unit) for value in (printed, own.value)), _ratio(own.value, printed))
+        for what, (own, printed) in pair.figures.items()
+    ]
+    return table(("figure", "printed", "measured", "measured / printed"), rows)
+
+
+def _ratio(own: float, printed: float) -> str:
+    return f"{own / printed:.3g}" if printed else "-"
 
 
 def _agreement(pair: Pair) -> str:

@@ -13,7 +13,6 @@ from rtqual.engine.mission import PUBLISHED, Mission
 from rtqual.protocols.record.schema import Manifest
 from rtqual.reports.page.text import clean
 
-_SYSTEM = "OPERATING-SYSTEM"
 _NO_TIME = "1970-01-01T00:00:00Z"
 
 

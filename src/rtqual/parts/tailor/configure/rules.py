@@ -17,8 +17,6 @@ from rtqual.engine.kernel import needs as gates
 from rtqual.engine.mission.explain import suggest
 
 ALWAYS = "userland"
-# Asked for by rtqual itself.
-BEYOND = ("filesystems", "virtual-board", "test-modules", "resets", "raspberry-pi", "systemd")
 _FOLDER = Path(__file__).with_name("rules")
 _Symbol = Annotated[str, Field(pattern=r"^[A-Za-z0-9_]+$")]
 ASKED = "asked for"  # stands for the need in wishes that the caller adds
