@@ -6,9 +6,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from rtqual.engine.dialogue.language import Got
+from rtqual.engine.dictionary.definition import TIME_OCTETS
+from rtqual.engine.dictionary.octets import TC_HEADER, packet_length
 from rtqual.engine.procedure.log import Entry, What
 
 ANSWERS, EVENTS = 1, 5  # services
+_SCHEDULE = bytes([11, 4])
 ACCEPTED, NOT_ACCEPTED, STARTED, NOT_STARTED, STEP, COMPLETED, FAILED = 1, 2, 3, 4, 5, 7, 8
 
 
@@ -23,7 +26,7 @@ def answers(entries: Sequence[Entry], got: Sequence[Got]) -> Iterator[str]:
 
     for place, entry in enumerate(entries):
         if entry.what is What.SENT:
-            sent[entry.octets[:4]] += 1
+            sent.update(packet[:4] for packet in (entry.octets, *_scheduled(entry.octets)))
         if place not in of:
             continue
         request, subtype = of[place]["request"], of[place]["subtype"]
@@ -39,6 +42,17 @@ def answers(entries: Sequence[Entry], got: Sequence[Got]) -> Iterator[str]:
             yield f"{told}, which had not been accepted, or had begun before"
         elif subtype in (STEP, COMPLETED, FAILED) and times(request, COMPLETED, FAILED) + (subtype == STEP) > begun:
             yield f"{told}, which had not begun, or had ended before"
+
+
+def _scheduled(packet: bytes) -> Iterator[bytes]:
+    """The telecommands within one, which answer for themselves when they are released."""
+    at = TC_HEADER + 2  # behind the number of the subschedule, and that of entries
+    count = packet[at - 1] if packet[7:9] == _SCHEDULE and len(packet) >= at else 0
+    for _ in range(count):
+        at += TIME_OCTETS
+        length = packet_length(packet[at:]) or 0
+        yield packet[at : at + length]
+        at += length
 
 
 def files(entries: Sequence[Entry]) -> Iterator[str]:

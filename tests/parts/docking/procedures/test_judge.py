@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rtqual.engine.dialogue.hearing import _Meets
+from rtqual.engine.dictionary.codec import telecommand
 from rtqual.engine.procedure.judging import Judgement
 from rtqual_docking.procedures.checked_procedures import load_procedure
 from rtqual_docking.procedures.log_figures import figures
@@ -356,3 +357,22 @@ def test_an_answer_that_came_before_its_telecommand_is_no_latency(start_stop: Pr
     early = figures(start_stop, _before_its_sending(good(start_stop)).text, definition()).latencies_ns
     assert "accepted LIDAR_START" not in early
     assert figures(start_stop, good(start_stop).text, definition()).latencies_ns["accepted LIDAR_START"] == [300_000]
+
+
+def test_a_scheduled_telecommand_answers_for_itself_once(tmp_path: Path) -> None:
+    entries = '[{ time = 1000000000, telecommand = "PING" }, { time = 2000000000, telecommand = "LIDAR_STOP" }]'
+    step = f'[[step]]\nat = "100 ms"\nsend = "SCHEDULE_INSERT"\nargs = {{ subschedule = 0 }}\nentries = {entries}\n'
+    of = procedure(tmp_path, f'title = "x"\nverifies = ["TC-010"]\nends = "2 s"\n{step}')
+
+    def released(*subtypes: int) -> Judgement:
+        log = Log(of)
+        log.answered(0)
+        inner = telecommand(definition(), "LIDAR_STOP", sequence=8193)  # of the second entry
+        assert inner in log.lines[0].packet
+        for subtype in subtypes:
+            log.got(1000 * MS, 1, subtype, inner[:4])
+        return log.closed().judged()
+
+    assert released(1, 3, 7).passed, released(1, 3, 7).why
+    assert "which had been answered before" in released(1, 1).why
+    assert "had not begun" in released(1, 7).why
