@@ -192,6 +192,7 @@ static void take(struct world *world, const struct parcel *parcel)
 
 static void hear(struct world *world, const struct told *told)
 {
+	flight_mend(&world->flight); /* which all are told, and not whom this greets */
 	world->greets = told->word == WORD_GROUND;
 	world->asker = world->greets ? told->value : 0;
 	flight_told(&world->flight, told);

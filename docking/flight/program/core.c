@@ -141,7 +141,7 @@ static bool counter(struct flight *flight, uint64_t *count)
 }
 
 /* A bit may flip in space. Two copies of the settings and a checksum of one tell which is sound. */
-static void mend(struct flight *flight)
+void flight_mend(struct flight *flight)
 {
 	uint64_t unused;
 
@@ -261,7 +261,7 @@ static void take(struct flight *flight, const uint8_t *packet, size_t octets, bo
 	struct telecommand telecommand;
 	enum failure failure = pus_parse(packet, octets, &telecommand);
 
-	mend(flight);
+	flight_mend(flight);
 	if (!failure && !released)
 		failure = authentic(flight, packet, &telecommand);
 	if (!failure)
@@ -288,7 +288,6 @@ void flight_released(struct flight *flight, const uint8_t *packet, size_t octets
 
 void flight_told(struct flight *flight, const struct told *told)
 {
-	mend(flight);
 	switch ((enum word)told->word) {
 	case WORD_CAMERA:
 		mode_camera(flight, told->value);
@@ -341,7 +340,7 @@ void flight_due(struct flight *flight)
 {
 	struct settings *settings = &flight->kept.settings;
 
-	mend(flight);
+	flight_mend(flight);
 	if (flight->now_ns >= flight->check_due_ns) {
 		flight->check_due_ns = flight->now_ns + CHECK_MS * 1000000ull;
 		monitor_due(flight);

@@ -147,6 +147,8 @@ void flight_now(struct flight *flight, uint64_t tai_ns, uint64_t now_ns);
 void flight_telecommand(struct flight *flight, const uint8_t *packet, size_t octets);
 /* Another thread has told something. */
 void flight_told(struct flight *flight, const struct told *told);
+/* Settings of which a bit flipped: before anything reads them. */
+void flight_mend(struct flight *flight);
 /* What is due now; and when the next will be, by CLOCK_MONOTONIC. */
 void flight_due(struct flight *flight);
 uint64_t flight_next_ns(const struct flight *flight);
