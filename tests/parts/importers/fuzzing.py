@@ -103,13 +103,16 @@ class Report:
         return "\n".join([*rows, f"slowest input {self.slowest_s:.2f} s, peak memory {peak_mb:.0f} MiB"])
 
 
-def fuzz(seed: int, count: int, files: dict[str, list[Path]], folder: Path) -> Report:
-    """`count` inputs over all formats by turns. Raises AssertionError with the file kept, by its seed and number."""
+def fuzz(seed: int, count: int, files: dict[str, list[Path]], folder: Path, *, first: int = 0) -> Report:
+    """The inputs from `first` up to `count`, over all formats by turns.
+
+    Raises AssertionError with the file kept, by its seed and number.
+    """
     report = Report({name: Outcome() for name in files})
     seeds = {name: [path.read_bytes() for path in paths] for name, paths in files.items()}
     everything = [data for found in seeds.values() for data in found]
     path = folder / "input"
-    for number in range(count):
+    for number in range(first, count):
         name = list(files)[number % len(files)]
         rng = random.Random(f"{seed} {number}")  # noqa: S311 - not for secrets
         path.write_bytes(mutated(rng, seeds[name], everything))

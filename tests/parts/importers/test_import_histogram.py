@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from rtqual.parts.importers.detect import named
 from rtqual.protocols.record.schema import SeriesKind
 from support.import_files import DATA, counts, imported, read, read_file, read_one, refusal, summary, written
 
@@ -187,3 +188,9 @@ def test_a_thread_that_took_no_sample_has_no_figures(tmp_path: Path) -> None:
     (one,) = imported(written(tmp_path, histogram(rows, foot, 2)), tmp_path)
     assert one.record.series[1].info.reported == {}
     assert any("no samples of latency on CPU 1" in text for text in summary(one).problems)
+
+
+def test_a_tab_beside_a_comma_is_a_blank_of_a_table(tmp_path: Path) -> None:
+    rows = "000000,000000,000000\n000001,000002,\t000001\n000002 ,000000\t,000000\n"
+    (reading,) = named("histogram-table").read(written(tmp_path, f"time,core1,core2\n{rows}"), "us")
+    assert [series.total for series in reading.measurement.series] == [2, 1]

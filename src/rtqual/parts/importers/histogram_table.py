@@ -16,7 +16,7 @@ from rtqual.parts.importers.tally import Tally
 from rtqual.protocols.record.schema import Measurement
 
 _ROW = re.compile(r"[ \t]*\d{1,15}[ \t]*(?:[,;\t][ \t]*\d{1,15}[ \t]*){1,4096}[,;]?[ \t]*", re.ASCII)
-_SPLIT = re.compile(r"[,;\t]")
+_SPLIT = re.compile(r"[ \t]*[,;\t][ \t]*")
 _COUNTS = re.compile(
     r'[\s"]*(core|cpu|thread|count|samples|freq\w*|hist\w*|occurrence\w*|n|number|c|t)[\s_-]*\d*[\s"]*', re.I
 )
