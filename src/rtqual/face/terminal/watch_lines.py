@@ -3,21 +3,21 @@
 
 from collections.abc import Sequence
 
-from rich import box
 from rich.console import Group as Lines
 from rich.table import Table
 from rich.text import Text
 
 from rtqual.base.units import format_value
 from rtqual.base.words import count
+from rtqual.face.terminal.record import lean_table
 from rtqual.stages.watched import Largest, Watched, Worse
 
 
 def table(watched: Sequence[Watched]) -> Lines:
-    """A table a campaign, the latest group first, and the runs under way below it."""
+    """A table a campaign, the largest sample first, and the runs under way below it."""
     parts: list[Table | Text] = []
     for each in watched:
-        rows = Table("candidate", "measured", "runs", "last", "worst", box=box.SIMPLE)
+        rows = lean_table("", "candidate", "measured", "runs", "last", "worst")
         rows.add_column("record", no_wrap=True)
         for seen in sorted(each.groups.values(), key=lambda seen: -seen.worst.value if seen.worst else 0.0):
             runs = f"{seen.runs} ({seen.refused} with problems)" if seen.refused else f"{seen.runs}"
