@@ -345,3 +345,15 @@ def test_mutated_outputs_are_read_whole_or_refused(tmp_path: Path) -> None:
 def test_a_million_mutated_outputs(tmp_path: Path) -> None:
     report = fuzz(2, 1_000_000, FUZZED, tmp_path)
     print(f"\n{report.table()}")
+
+
+@pytest.mark.parametrize("large", [b"9007199254740993", b"999999999999999999"])
+def test_a_number_that_no_tool_counts_to_is_refused_or_no_figure(tmp_path: Path, large: bytes) -> None:
+    """In place of some numbers of each file, one at a time."""
+    for name, path in ((name, path) for name, paths in FUZZED.items() if name != "parquet" for path in paths):
+        data = path.read_bytes()
+        numbers = list(re.finditer(rb"\d+", data))
+        for number in numbers[:: max(1, len(numbers) // 5)]:
+            changed = tmp_path / "changed"
+            changed.write_bytes(data[: number.start()] + large + data[number.end() :])
+            assert_sound(name, changed)

@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from rtqual.base.errors import BadInput
 from rtqual.parts.importers.file_account import Above, FileAccount, one_line
 from rtqual.parts.importers.reading import Reading
@@ -37,6 +39,10 @@ class Format:
             readings = self.reader(source, unit, *([column] if self.has_columns else []))
         except BadInput as error:  # a library's complaint may quote the file
             raise BadInput(one_line(str(error))) from None
+        except (ValidationError, OverflowError):  # no record holds it
+            raise BadInput(
+                f"{path}: a number that no tool counts to, beyond 2^53: it is damaged; give the tool's own output"
+            ) from None
         source.account.settle()
         begins = sorted({reading.above.run for reading in readings if reading.above})
         return [_with_surroundings(reading, source.account, begins, alone=len(readings) == 1) for reading in readings]
