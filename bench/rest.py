@@ -41,7 +41,7 @@ from scipy.stats import kendalltau, t
 
 from rtqual.base.apt import fetch
 from rtqual.base.architecture import AMD64, ARM64, ARMHF
-from rtqual.base.errors import RunFailed, SystemDied
+from rtqual.base.errors import BadInput, RunFailed, SystemDied
 from rtqual.engine.analysis.figure.early import early_runs
 from rtqual.engine.analysis.figure.intervals import FINEST
 from rtqual.engine.boards.virtual import VirtualBoard
@@ -290,7 +290,7 @@ def main() -> None:
                             file.write_text(json.dumps(gave))
                             print(f"{package}, {cpus} CPU, {load}: {took_s:.0f} s of processor", flush=True)
                         guests.setdefault((package, cpus), []).append(json.loads(file.read_text()))
-                except RunFailed as error:
+                except (BadInput, RunFailed) as error:  # some releases lack some
                     print(f"{package}, {cpus} CPU: {error}", flush=True)
     print(*table(guests), sep="\n")
 
