@@ -56,7 +56,7 @@ def test_a_run_that_hangs_is_told_by_who_spins_and_where(tmp_path: Path) -> None
     assert "(FIFO 99)" in stand.thread and stand.since_ns > 1_000_000, stand
     assert stand.interrupts > 0, "the tick comes, and changes nothing"
     shares = dict(stand.places)
-    assert shares.get("user space", 0) > 0.3 and sum(shares.values()) == pytest.approx(1), shares
+    assert shares.get("user space", 0) > 0.3 and sum(shares.values()) <= 1 + 1e-9, shares  # the most frequent of them
     assert found.guest_ns > stand.since_ns and found.reasons == ("it hung and was ended at its deadline",)
 
 
