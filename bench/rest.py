@@ -156,7 +156,7 @@ def measured(of: VirtualBoard, load: str, seeds: int) -> dict[str, Any]:
 
 def moments(of: Mapping[Any, Mapping[str, Sequence[float]]], what: str) -> list[float]:
     """The lower median over the seeds of each moment, in us."""
-    return [median_low(one[what]) for one in of.values()]
+    return [median_low(figure[what]) for figure in of.values()]
 
 
 def outlying(found: Sequence[float]) -> float:
@@ -231,7 +231,7 @@ def false_alarms(tables: int, rows: int = 45) -> Iterator[str]:
         red = 0
         for _ in range(tables):
             found = np.exp(0.1 * draw((2 * rows, len(DELAYS_S))))
-            red += min(after_holm([test(one) for one in found.tolist() for test in (outlying, rising)])) < SURE
+            red += min(after_holm([test(moments) for moments in found.tolist() for test in (outlying, rising)])) < SURE
         yield f"moments that differ by {name}: {red} of {tables} tables ({100 * red / tables:.1f} %)"
 
 

@@ -45,12 +45,12 @@ size_t read_octets(char *hex)
 
 	if (strlen(hex) % 2)
 		return 0;
-	for (size_t one = 0; one < count; one++) {
-		int high = digit(hex[2 * one]), low = digit(hex[2 * one + 1]);
+	for (size_t at = 0; at < count; at++) {
+		int high = digit(hex[2 * at]), low = digit(hex[2 * at + 1]);
 
 		if (high < 0 || low < 0)
 			return 0;
-		hex[one] = (char)(high << 4 | low);
+		hex[at] = (char)(high << 4 | low);
 	}
 	return count;
 }

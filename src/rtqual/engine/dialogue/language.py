@@ -134,16 +134,16 @@ class Language:
                 continue
             of = [line for place, line in sent if place < arrival.place and meant.answers(line.command, line.encoded)]
             life = next((stages for stages in (BEGINS, ENDS) if meant.stage in stages), (meant.stage,))
-            one = (meant.app, repr(meant.token))
-            key = (life, *one)
+            command = (meant.app, repr(meant.token))
+            key = (life, *command)
             seen[key] += 1
-            completed[one] += meant.stage is Stage.COMPLETED
+            completed[command] += meant.stage is Stage.COMPLETED
             told = f"at {arrival.at_ns} ns came {arrival.report.name}: {meant.stage}"
             if not of:
                 yield f"{told}, of a telecommand that had not been sent"
             elif seen[key] > len(of):
                 yield f"{told}, of {of[-1].command}, which had been answered before"
-            elif life == BEGINS and seen[key] <= completed[one]:
+            elif life == BEGINS and seen[key] <= completed[command]:
                 yield f"{told}, of {of[-1].command}, which had been completed before"
 
 

@@ -105,9 +105,9 @@ class FileAccount:
         here = self._here()
         found = [
             *(
-                one.said
-                for one in self._failures
-                if (one.last is None or one.last >= first) and (end is None or one.first < end)
+                failure.said
+                for failure in self._failures
+                if (failure.last is None or failure.last >= first) and (end is None or failure.first < end)
             ),
             *(said for said in (*self._behind, *self._below) if end is None or here < end),
         ]

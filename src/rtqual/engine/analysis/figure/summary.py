@@ -174,8 +174,10 @@ def _scalar_figures(records: Sequence[Record], tail: float) -> dict[str, Figure]
 def _drawn(records: Sequence[Record]) -> dict[str, list[Scalar]]:
     """Every scalar, of the runs that give it as a number; another is a problem of its record."""
     names = dict.fromkeys(chain.from_iterable(record.manifest.scalars for record in records))
-    known = {name: [one for record in records if (one := record.manifest.scalars.get(name))] for name in names}
-    return {name: drawn for name, of in known.items() if (drawn := [one for one in of if _is_figure(one.value)])}
+    known = {name: [scalar for record in records if (scalar := record.manifest.scalars.get(name))] for name in names}
+    return {
+        name: drawn for name, of in known.items() if (drawn := [scalar for scalar in of if _is_figure(scalar.value)])
+    }
 
 
 def _counts(drawn: Sequence[Scalar]) -> FloatArray | None:
