@@ -66,6 +66,10 @@ class Packets:
         described = self.definition.reports[report]
         return [field.name for field in (*described.fields, *described.entries)]
 
+    def labels(self, report: str, field: str) -> Mapping[int, str]:
+        """Its procedures are read with the words."""
+        return {}
+
     def bits(self, report: str, field: str) -> None:
         """No counter of these comes round within a procedure."""
 

@@ -49,6 +49,9 @@ class AnyDictionary(Protocol):
     def fields(self, report: str) -> Collection[str]:
         """Return the names of a report's values; none where the dictionary does not tell."""
 
+    def labels(self, report: str, field: str) -> Mapping[int, str]:
+        """Return the words that stand for numbers in a report's field; none where it has none, or nobody tells."""
+
     def bits(self, report: str, field: str) -> int | None:
         """Return how wide an unsigned number of a report is; None for what is none, or where nobody tells."""
 

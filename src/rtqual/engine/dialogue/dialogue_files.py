@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: MIT
 """Procedures from their files, checked against the program's dictionary; or one line on what is wrong."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from rtqual.engine.dialogue.dialogue_script import compiled, silent
 from rtqual.engine.dialogue.language import Language
 from rtqual.engine.dialogue.model import Dialogue
 from rtqual.engine.mission.explain import Problem, suggest
+from rtqual.engine.procedure.described import Wanted
 from rtqual.engine.procedure.procedure_files import checked, files_of
+from rtqual.protocols.dictionary import AnyDictionary
 
 
 def load_procedure(path: Path, language: Language) -> Dialogue:
@@ -35,11 +37,8 @@ def problems(procedure: Dialogue, language: Language) -> Iterator[Problem]:
                 if match.report and match.report not in reports:
                     message = f"there is no report {match.report!r:.80}; {suggest(match.report, reports)}"
                     yield Problem((*at, key, place, "report"), message)
-                fields = language.dictionary.fields(match.report) if match.report else ()
-                for name in match.values if fields else ():
-                    if name not in fields:  # a misspelt one would never be met: what forbids it would always pass
-                        message = f"{match.report} has no field {name!r:.80}; {suggest(name, fields)}"
-                        yield Problem((*at, key, place, "values"), message)
+                for why in _never_met(match.report, match.values, language.dictionary) if match.report else ():
+                    yield Problem((*at, key, place, "values"), f"{match.report} {why}")
                 event = None if key == "is" else match.event
                 if event and not any(row.name for row in language.rows) and event not in reports:
                     message = f"there is no event {event!r:.80}; {suggest(event, reports)}"
@@ -52,3 +51,17 @@ def problems(procedure: Dialogue, language: Language) -> Iterator[Problem]:
     for number in silent(procedure, language):
         message = "has no answer that must come, and asks nothing; write expect, forbid or is"
         yield Problem(("step", number, "send"), message)
+
+
+def _never_met(report: str, values: Mapping[str, Wanted], dictionary: AnyDictionary) -> Iterator[str]:
+    """Why values can be none of a report's: what forbids them would always pass."""
+    fields = dictionary.fields(report)
+    for name, wanted in values.items():
+        labels = dictionary.labels(report, name)
+        if fields and name not in fields:
+            yield f"has no field {name!r:.80}; {suggest(name, fields)}"
+        elif isinstance(wanted, str):
+            if labels and wanted not in labels.values():
+                yield f"{name}: there is no {wanted!r:.80}; {suggest(wanted, labels.values())}"
+        elif isinstance(wanted, int | float) and wanted in labels:
+            yield f"{name}: {wanted:g} is told as {labels[int(wanted)]!r:.80}: write that"

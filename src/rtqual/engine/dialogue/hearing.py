@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Any
 
-from rtqual.engine.dialogue.framing import Cut, OutOfStep
+from rtqual.engine.dialogue.framing import Cut, OutOfStep, framed
 from rtqual.engine.dialogue.language import Damaged, Got, Language, counted, follows
 from rtqual.engine.dialogue.meaning import by
 from rtqual.engine.dialogue.model import Holds
@@ -96,11 +96,11 @@ def _judged(
     checks += [_held(anchor, holds, meets) for anchor, step in steps for holds in step.is_]
     checks.sort(key=lambda check: {SETUP: -1, CLOSING: len(steps)}.get(check.step, check.step))
     wrong = [*heard.wrong]
-    wrong += [] if procedure.ends_program else _lost(due, entries)
+    wrong += _lost_early(lines, entries) if procedure.ends_program else _lost(due, entries)
     wrong += language.misconduct(entries, lines, heard.got)
     wrong += [] if procedure.tolerant else _unasked(procedure.allow, (got for _, got in free), language)
-    if procedure.ends_program and not ended:
-        wrong.append("the program still ran at the end, and was to end")
+    if procedure.ends_program:
+        wrong += _ended_otherwise(procedure, ended)
     if ended and not procedure.ends_program:
         wrong.append(f"the program {ended}")
     if language.spoken.unknown == "fails":
@@ -118,6 +118,25 @@ def _lost(due: Sequence[_Due], entries: Sequence[Entry]) -> Iterator[str]:
             yield f"at {entry.at_ns} ns the link was lost, which no step expects"
 
 
+def _lost_early(lines: Sequence[Line], entries: Sequence[Entry]) -> Iterator[str]:
+    """The losses of the link before the first thing that is done to a program that is to end."""
+    for entry in entries:
+        if entry.line >= 0 and lines[entry.line].step != SETUP:
+            return
+        if entry.what in _LOSSES:
+            yield f"at {entry.at_ns} ns the link was lost, before anything was done"
+
+
+def _ended_otherwise(procedure: Any, ended: str) -> Iterator[str]:
+    """How a program that is to end did not end, or ended by what the procedure does not do to it."""
+    signals = {step.fault.signal for step in procedure.done if step.fault and step.fault.signal} - {"STOP", "CONT"}
+    by = ended.removeprefix("was ended by SIG") if ended.startswith("was ended by SIG") else ""
+    if not ended:
+        yield "the program still ran at the end, and was to end"
+    elif signals and by not in signals and (by or signals == {"KILL"}):
+        yield f"the program {ended}, and was to end by SIG{' or SIG'.join(sorted(signals))}"
+
+
 def hear(entries: Sequence[Entry], language: Language) -> Heard:
     """Cut what came into packets, and these into reports with their meanings."""
     got: list[Got] = []
@@ -126,8 +145,11 @@ def hear(entries: Sequence[Entry], language: Language) -> Heard:
     counters = _Counters(language)
     counts: dict[int, int] = {}
     cut, lost = Cut(language.framing), False
+    sent: set[bytes] = set()
     for place, entry in enumerate(entries):
-        counters.sent += entry.what is What.SENT
+        if entry.what is What.SENT:
+            counters.sent += 1
+            sent.add(entry.octets)
         if entry.what in _LINKS:
             wrong += [_left(cut, entry.at_ns)] if cut.held and not lost else []
             cut, lost, counts = Cut(language.framing), False, {}
@@ -136,6 +158,9 @@ def hear(entries: Sequence[Entry], language: Language) -> Heard:
         try:
             for packet in cut.take(entry.octets):
                 told = f"at {entry.at_ns} ns came"
+                if framed(packet, language.framing) in sent:
+                    wrong.append(f"{told} the very octets that were sent: an echo answers nothing")
+                    continue
                 wrong += [f"{told} {why}" for why in _miscounted(packet, counts, language)]
                 try:
                     reports = language.decode(packet)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A program's dictionary with what the mission adds to it: telecommands to octets, octets to reports with meanings."""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,6 +10,7 @@ from typing import Any
 from rtqual.base import named
 from rtqual.base.errors import BadInput
 from rtqual.base.scratch import scratch
+from rtqual.engine.dialogue.lives import Lives
 from rtqual.engine.dialogue.meaning import BEGINS, ENDS, Meant, meant, preset, told
 from rtqual.engine.dialogue.model import DialogueExpect
 from rtqual.engine.dialogue.sealing import sealed
@@ -122,29 +122,12 @@ class Language:
         return ()
 
     def misconduct(self, entries: Sequence[Entry], lines: Sequence[Line], got: Sequence[Got]) -> Iterator[str]:
-        """Yield what is wrong with answers: each telecommand is answered once in each of its stages, and none that was
-        not sent; none is accepted behind its completion. One that was sent twice is answered twice. Where the program
-        does not tell which it means, all that may be meant are counted together."""
-        sent = [(place, lines[entry.line]) for place, entry in enumerate(entries) if entry.what is What.SENT]
-        seen: Counter[object] = Counter()
-        completed: Counter[object] = Counter()
+        """Yield what is wrong with answers (lives.py)."""
+        lives = Lives([(place, lines[entry.line]) for place, entry in enumerate(entries) if entry.what is What.SENT])
         for arrival in got:
             meant = arrival.meant
-            if meant is None or meant.stage is None or meant.stage is Stage.PROGRESS:
-                continue
-            of = [line for place, line in sent if place < arrival.place and meant.answers(line.command, line.encoded)]
-            life = next((stages for stages in (BEGINS, ENDS) if meant.stage in stages), (meant.stage,))
-            command = (meant.app, repr(meant.token))
-            key = (life, *command)
-            seen[key] += 1
-            completed[command] += meant.stage is Stage.COMPLETED
-            told = f"at {arrival.at_ns} ns came {arrival.report.name}: {meant.stage}"
-            if not of:
-                yield f"{told}, of a telecommand that had not been sent"
-            elif seen[key] > len(of):
-                yield f"{told}, of {of[-1].command}, which had been answered before"
-            elif life == BEGINS and seen[key] <= completed[command]:
-                yield f"{told}, of {of[-1].command}, which had been completed before"
+            if meant is not None and meant.stage is not None and (why := lives.wrong(meant, arrival.place)):
+                yield f"at {arrival.at_ns} ns came {arrival.report.name}: {meant.stage}, of {why}"
 
 
 def counted(packet: bytes) -> tuple[int, int] | None:

@@ -36,6 +36,13 @@ class Meant:
         of = ((value, _of_command(name, sent)) for name, value in self.token)
         return all(_same(value, own) or (own is None and command == RAW) for value, own in of)
 
+    def tells(self, command: str, sent: Encoded) -> bool:
+        """Whether what it repeats of a telecommand can be looked up in this one: of raw octets neither the name nor the
+        fields can."""
+        return command != RAW or (
+            self.app is None and all(_of_command(name, sent) is not None for name, _ in self.token)
+        )
+
 
 def meant(rows: Sequence[Meaning], report: Report) -> Meant | None:
     """What a report means; None where no row fits it and it has no severity."""

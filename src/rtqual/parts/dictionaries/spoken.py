@@ -71,14 +71,21 @@ class SpokenFormat:
             packet = packet.base
         return found
 
+    def labels(self, report: str, field: str) -> Mapping[int, str]:
+        kind = self._number(report, field)
+        return kind.labels if kind else {}
+
     def bits(self, report: str, field: str) -> int | None:
+        kind = self._number(report, field)
+        plain = kind and kind.coding is Coding.UNSIGNED and not kind.calibration and not kind.labels
+        return kind.bits if kind and plain and isinstance(kind.bits, int) else None
+
+    def _number(self, report: str, field: str) -> Number | None:
         packet = self._all.packets.get(report)
         while packet is not None:
             for each in () if isinstance(packet.fields, Refused) else packet.fields:
-                kind = each.type
-                if each.name == field and isinstance(kind, Number):
-                    plain = kind.coding is Coding.UNSIGNED and not kind.calibration and not kind.labels
-                    return kind.bits if plain and isinstance(kind.bits, int) else None
+                if each.name == field and isinstance(each.type, Number):
+                    return each.type
             packet = packet.base
         return None
 
