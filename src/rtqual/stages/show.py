@@ -7,6 +7,7 @@ from pathlib import Path
 
 from rtqual.base.errors import BadInput
 from rtqual.base.words import count, under
+from rtqual.engine.analysis.figure.asked import asked_of, figure_name
 from rtqual.engine.analysis.figure.cells import Plan, measured_of, planned_runs
 from rtqual.engine.analysis.figure.model import Group, Summary
 from rtqual.engine.analysis.figure.summary import groups
@@ -29,6 +30,7 @@ class Shown:
     why_no_verdict: str
     failures: Mapping[str, str]
     missing: tuple[str, ...]  # cells with fewer records than the mission plans, a sentence each
+    asked: tuple[str, ...] = ()  # figures that the mission asks for by name
 
 
 def shown(folder: Path, paths: Sequence[Path]) -> Shown:
@@ -71,6 +73,7 @@ def shown(folder: Path, paths: Sequence[Path]) -> Shown:
         why_no_verdict="" if said else "nothing was measured here; the report says what the study's figures support",
         failures={str(group): reason for group, reason in result.failures.items()},
         missing=missing(result.records, plan),
+        asked=tuple(dict.fromkeys(figure_name(asked) for asked in asked_of([mission]))),
     )
 
 

@@ -25,3 +25,4 @@ def test_a_program_that_ends_by_itself_is_not_ended(
     (program,) = load_mission(path).programs
     assert program.runs_for == runs_for_ns
     assert [task.period for task in program.tasks] == [4_000_000]
+    assert "binary = 'loop'" in path.read_text(), "so that the folder can move"

@@ -209,12 +209,19 @@ end
 
 @pytest.mark.parametrize(
     ("prios", "told", "says"),
-    [([0] * 9, "", True), ([0, 98] * 5, "", False), ([0] * 9, "raised 1 1 99 ktimers/0\n", False)],
+    [
+        ([0] * 9, "", "at priority 99, which the mission does not say"),
+        ([98] + [0] * 19, "", "at priority 99, which the mission does not say"),
+        ([0, 98] * 5, "", ""),
+        ([0] * 9, "raised 1 1 99 ktimers/0\n", ""),
+        ([0] * 9, "raised 1 1 2 ktimers/0\n", "at priority 99, where the mission says 2"),
+    ],
 )
-def test_a_priority_of_the_kernels_that_the_mission_hides_is_told(prios: list[int], told: str, says: bool) -> None:
-    """One that is lent now and then is none."""
+def test_a_priority_of_the_kernels_that_the_mission_hides_is_told(prios: list[int], told: str, says: str) -> None:
+    """One that is lent now and then is none; what it had before the time that is judged hides nothing."""
     rows = [f"{11_000_000 + number} r 0 12 {prio} 0 0 ktimers/0" for number, prio in enumerate(prios)]
-    log = job_log({}).replace("end\n", "\n".join([*rows, "end", ""]))
-    report = read_report(f"started 1\nbegin 0\nend 100000000\n{told}")
-    cautions = judged(_program(), read(log, AMD64), report).cautions
-    assert any("ktimers/0 ran at priority 99, which the mission does not say" in one for one in cautions) == says
+    before = [f"{10_000_100 + number} r 0 12 98 0 0 ktimers/0" for number in range(9)]
+    log = job_log({}).replace("end\n", "\n".join([*before, *rows, "end", ""]))
+    report = read_report(f"started 1\nbegin 11000000\nend 100000000\n{told}")
+    cautions = [said for said in judged(_program(), read(log, AMD64), report).cautions if "ktimers/0 ran" in said]
+    assert [says in said for said in cautions] == [True] * bool(says)

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from rtqual.base.units import step
-from rtqual.base.words import count, listed
+from rtqual.base.words import clean, count, listed
 from rtqual.engine.analysis.figure import wording
 from rtqual.engine.analysis.figure.asked import USUAL
 from rtqual.engine.analysis.figure.model import Figure, Summary
@@ -33,16 +33,17 @@ def print_figures(console: Console, found: Shown) -> None:
     )
     for _, some in groupby(ordered, key=lambda summary: summary.group.cell):
         summaries = list(some)
-        console.print(f"\n{summaries[0].group.title}", style="bold", highlight=False)
-        console.print(_table(summaries, narrow=console.width < _WIDE))
-        for line in _reasons(summaries):
+        sampled = next((clean(summary.series[0]) for summary in summaries if summary.series), "")
+        console.print(f"\n{summaries[0].group.title}{f': {sampled}' * bool(sampled)}", style="bold", highlight=False)
+        names = _names(summaries, found.asked)
+        console.print(_table(summaries, names, narrow=console.width < _WIDE))
+        for line in _reasons(summaries, names):
             console.print(f"  {line}", highlight=False)
     for line in found.missing:
         console.print(line, soft_wrap=True, highlight=False)
 
 
-def _table(summaries: Sequence[Summary], *, narrow: bool) -> Table:
-    names = _names(summaries)
+def _table(summaries: Sequence[Summary], names: Sequence[str], *, narrow: bool) -> Table:
     table = Table("candidate", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
     for name in names:
         table.add_column(name, justify="right", no_wrap=True)
@@ -56,11 +57,11 @@ def _table(summaries: Sequence[Summary], *, narrow: bool) -> Table:
     return table
 
 
-def _names(summaries: Sequence[Summary]) -> list[str]:
-    """Of samples the usual figures, else the first that the instrument itself printed."""
+def _names(summaries: Sequence[Summary], asked: Sequence[str]) -> list[str]:
+    """Of samples the usual figures, else the first that the instrument itself printed; then what the mission asks."""
     printed = [name for summary in summaries for name in summary.figures]
-    usual = [name for name in USUAL if name in printed]
-    return usual or list(dict.fromkeys(printed))[: len(USUAL)]
+    usual = [name for name in USUAL if name in printed] or list(dict.fromkeys(printed))[: len(USUAL)]
+    return list(dict.fromkeys([*usual, *(name for name in asked if name in printed)]))
 
 
 def _figure(figure: Figure, *, narrow: bool) -> str:
@@ -75,15 +76,15 @@ def _figure(figure: Figure, *, narrow: bool) -> str:
     return f"{wording.value(figure)}{apart}[{low}, {high}]"
 
 
-def _reasons(summaries: Sequence[Summary]) -> Iterator[str]:
+def _reasons(summaries: Sequence[Summary], names: Sequence[str]) -> Iterator[str]:
     """Why figures have no interval, and why a group's are refused: each reason once."""
     reasons: dict[str, list[str]] = {}
     for summary in summaries:
         for problem in summary.problems:
             yield f"{summary.group.candidate} refused: {problem}"
-        for name in _names(summaries):
+        for name in names:
             figure = summary.figures.get(name)
             if figure is not None and figure.interval is None and not summary.problems:
                 reasons.setdefault(figure.why_no_interval, []).append(name)
-    for reason, names in reasons.items():
-        yield f"no interval, {listed(list(dict.fromkeys(names)))}: {reason}"
+    for reason, lacking in reasons.items():
+        yield f"no interval, {listed(list(dict.fromkeys(lacking)))}: {reason}"

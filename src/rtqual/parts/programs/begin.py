@@ -79,6 +79,8 @@ def begin(binary: Path, file: Path | None, runs_for: str, *, lets: bool, tell: C
         text = head + _tasks(looked.seen) + _TAIL.format(name=name, task=_first(looked.seen))
         trial.write_text(text)
         load_mission(trial)
+    near = _quoted(_from(path.absolute().parent, binary.absolute()))
+    text = text.replace(f"binary = {quoted}", f"binary = {near}", 1)
     try:
         with path.open("x") as new:
             new.write(text)
@@ -91,6 +93,11 @@ def _quoted(path: Path) -> str:
     if "'" in str(path) or not str(path).isprintable():
         raise BadInput(f"--program {str(path)!r}: has characters that no mission's path has")
     return f"'{path}'"
+
+
+def _from(folder: Path, binary: Path) -> Path:
+    """So that the mission's folder can move with what lies in it."""
+    return binary.relative_to(folder) if binary.is_relative_to(folder) else binary
 
 
 def _first(seen: tuple[SeenThread, ...]) -> str:

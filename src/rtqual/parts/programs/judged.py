@@ -31,7 +31,7 @@ _DRIFT = 0.1  # percent of a period
 _ROUND_ROBIN = 2  # SCHED_RR of linux/sched.h
 # Threads of the kernel that somebody may raise, and the real-time priority that the kernel gives them.
 _OF_THE_KERNEL = {"ktimers/": 1, "ksoftirqd/": 0}
-_SEEN_OFTEN = 5  # a thread that waits for one of theirs lends its priority now and then
+_SEEN_OFTEN, _LENT = 5, 10  # whoever waits for one of theirs lends it his priority, but not nine times out of ten
 _UNLIKE = 0.01  # of jobs released in another way than the mission says: more of them are a problem
 
 
@@ -103,24 +103,29 @@ def judged(program: Program, trace: ThreadTrace, report: RunReport, ticks_per_s:
         scalars |= _scalars(watched)
         late += _late(watched, trace)
     scalars |= {f"kernel thread {clean(raised.name)}": Scalar(value=raised.after, unit="1") for raised in report.raised}
-    cautions = [*_untold(trace), *_shared(trace), *_unlocked(report), *_unraised(report), *_hidden(trace, report)]
+    cautions = [*_untold(trace), *_shared(trace), *_unlocked(report), *_unraised(report)]
+    cautions += _hidden(trace, report, (begin_ns, end_ns))
     cautions += [text for watched in found.values() for text in _cautions(watched, trace, ticks_per_s)]
     return Measurement(tuple(series), scalars, tuple(problems), absent, tuple(late), tuple(cautions))
 
 
-def _hidden(trace: ThreadTrace, report: RunReport) -> Iterator[str]:
-    """Threads of the kernel that somebody else than the mission gave a priority."""
-    known = {raised.name for raised in report.raised}
-    least: dict[str, list[int]] = {}
+def _hidden(trace: ThreadTrace, report: RunReport, judged_ns: tuple[int, int]) -> Iterator[str]:
+    """Threads of the kernel that somebody else than the mission gave a priority, or another one than it says."""
+    told = {raised.name: raised.after for raised in report.raised}
+    seen: dict[str, list[int]] = {}
     for running in (running for some in trace.cpus.values() for running in some):
-        if running.tid not in trace.threads and running.name.startswith((*_OF_THE_KERNEL,)):
-            least.setdefault(running.name, []).append(REALTIME - 1 - running.prio if running.prio < REALTIME else 0)
-    for name, seen in sorted(least.items()):
+        if running.tid in trace.threads or not running.name.startswith((*_OF_THE_KERNEL,)):
+            continue
+        if judged_ns[0] <= running.ns < judged_ns[1]:
+            seen.setdefault(running.name, []).append(REALTIME - 1 - running.prio if running.prio < REALTIME else 0)
+    for name, priorities in sorted(seen.items()):
         own = next(priority for begin, priority in _OF_THE_KERNEL.items() if name.startswith(begin))
-        if name not in known and len(seen) >= _SEEN_OFTEN and min(seen) > own:
+        ran = sorted(priorities)[len(priorities) // _LENT]
+        if len(priorities) >= _SEEN_OFTEN and ran > told.get(name, own):
+            says = f"where the mission says {told[name]}" if name in told else "which the mission does not say"
             yield (
-                f"the kernel's {clean(name)} ran at priority {min(seen)}, which the mission does not say "
-                "(kernel_threads): whoever flies it has to do the same"
+                f"the kernel's {clean(name)} ran at priority {ran}, {says} (kernel_threads): whoever flies it has to "
+                "do the same"
             )
 
 
