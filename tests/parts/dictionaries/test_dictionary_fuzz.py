@@ -102,8 +102,10 @@ def _parts(tree: Any) -> list[Any]:
 def mutated_xml(draw: random.Random) -> str:
     root = ElementTree.fromstring(XTCE)  # noqa: S314 our own
     for _ in range(draw.randint(1, 4)):
-        elements = list(root.iter())
-        element, other = draw.choice(elements[1:]), draw.choice(elements[1:])
+        elements = list(root.iter())[1:]
+        if not elements:
+            break
+        element, other = draw.choice(elements), draw.choice(elements)
         action = draw.randrange(4)
         if action == 0 and element.attrib:
             element.set(draw.choice([*element.attrib]), str(strange(draw)).replace("\ud800", ""))

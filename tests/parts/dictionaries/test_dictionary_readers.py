@@ -274,6 +274,16 @@ def test_a_cosmos_name_that_is_there_twice_is_the_last(tmp_path: Path) -> None:
     )
 
 
+def test_a_packet_of_cosmos_is_known_by_a_word(tmp_path: Path) -> None:
+    """As answers in plain text are."""
+    items = 'APPEND_ID_ITEM ID 64 STRING "get_pos:"', "APPEND_ITEM AZIMUTH 0 STRING"
+    (tmp_path / "d.txt").write_text("TELEMETRY SAT POSITION BIG_ENDIAN\n" + "\n".join(items))
+    dictionary = read("cosmos", [tmp_path / "d.txt"], {})
+    assert shown(dictionary, b"get_pos:12.5".hex()) == ("SAT.POSITION", {"ID": "get_pos:", "AZIMUTH": "12.5"})
+    with pytest.raises(Refused):
+        recognise(dictionary, b"get_frq:12.5")
+
+
 def test_a_value_is_given_for_whatever_stands_in_erb(tmp_path: Path) -> None:
     """A constant of Ruby is a name like others, which is looked up and not evaluated."""
     (tmp_path / "d.txt").write_text(COSMOS.replace("BIG_ENDIAN", "<%= Cfs::ENDIAN %>"))

@@ -216,7 +216,7 @@ def _add_field(definition: _Definition, append: bool, kind: str, what: str, word
     elif what == "PARAMETER":
         field_type = _with_default(definition, name, field_type, coding, bits, kind, rest)
     elif kind == "ID_":
-        definition.identity.append((name, _whole(name, rest[0])))
+        definition.identity.append((name, rest[0] if coding == "STRING" else _whole(name, rest[0])))
     definition.at = at + bits
     definition.fields[name] = Field(name, field_type, at)
     definition.states = {}
