@@ -10,6 +10,7 @@ from rtqual.base.errors import BadInput
 from rtqual.engine.dialogue.dialogue_script import compiled
 from rtqual.engine.dialogue.hearing import judge
 from rtqual.engine.dialogue.language import Language
+from rtqual.engine.dictionary.octets import crc16
 from rtqual.engine.mission.language_table import Framing
 from support.heater import Answered, Packets, judged, language, procedure, verify_of
 
@@ -90,6 +91,31 @@ def test_a_program_that_lies_fails_by_its_lie(tmp_path: Path, lie: str) -> None:
     spoken = with_rows([PROGRESS])
     found = judged(procedure(tmp_path, steps, spoken), does, spoken)
     assert why in " ".join(found.wrong), found
+
+
+@pytest.mark.parametrize("lost_ns", [200_000_000, 1_045_000_000])
+def test_a_program_that_hangs_up_when_it_has_answered_fails(tmp_path: Path, lost_ns: int) -> None:
+    """After all that is asked for, and after the answers that end the procedure."""
+    made = procedure(tmp_path, PING)
+    *lines, end = Answered(made, language()).log().splitlines()
+    log = "\n".join(sorted([*lines, f"{lost_ns} lost 0", f"{lost_ns + 1} up"], key=lambda line: int(line.split()[0])))
+    found = judge(made, compiled(made, language()), f"{log}\n{end}\n", language())
+    assert all(check.passed for check in found.checks)
+    assert "the link was lost, which no step expects" in found.why
+
+
+def test_what_time_a_report_says_is_nothing_to_the_judge(tmp_path: Path) -> None:
+    """It counts when it comes, though it says that it was made hours ago, or will be."""
+    for octet in (b"\0", b"\xff"):
+
+        def answer(log: Answered, sent: bytes, octet: bytes = octet) -> Packets:
+            reports = [each[:11] + octet * 4 + each[15:-2] for each in log.good(sent)]
+            late = [(30_000_000 + n, each + crc16(each).to_bytes(2, "big")) for n, each in enumerate(reports)]
+            return late if octet == b"\xff" else [packet for _, packet in late]
+
+        found = judged(procedure(tmp_path, PING), answer)
+        assert found.passed is (octet == b"\0"), found.why
+        assert ("accepted: did not come within 20 ms" in found.why) is not found.passed
 
 
 @pytest.mark.parametrize("framing", [Framing.DATAGRAMS, Framing.COBS, Framing.FPRIME, Framing.SPACE_PACKETS])

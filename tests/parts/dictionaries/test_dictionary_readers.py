@@ -435,6 +435,39 @@ def _turning() -> dict[str, Any]:
     return FPRIME | {"typeDefinitions": types, "commands": commands}
 
 
+_ARRAY = (
+    '<ArrayParameterType name="A" arrayTypeRef="A"><DimensionList><Dimension><StartingIndex><FixedValue>0</FixedValue>'
+    "</StartingIndex><EndingIndex><FixedValue>1</FixedValue></EndingIndex></Dimension></DimensionList></ArrayParameterType>"
+)
+_MEMBER = (
+    '<AggregateParameterType name="A"><MemberList><Member name="m" typeRef="A"/></MemberList></AggregateParameterType>'
+)
+_OWN_BASE = '<IntegerParameterType name="A" baseType="A"/>'
+_PLAIN = '<IntegerParameterType name="A"><IntegerDataEncoding sizeInBits="8"/></IntegerParameterType>'
+_IN_ITSELF = '<ContainerRefEntry containerRef="C"/>'
+_ON_ITSELF = '<BaseContainer containerRef="C"/>'
+
+
+@pytest.mark.parametrize(
+    ("kind", "entry", "base", "why"),
+    [
+        (_ARRAY, "", "", "type 'A' contains itself"),
+        (_MEMBER, "", "", "type 'A' contains itself"),
+        (_OWN_BASE, "", "", "type 'A' contains itself"),
+        (_PLAIN, _IN_ITSELF, "", "container C contains itself"),
+        (_PLAIN, "", _ON_ITSELF, "inherits itself"),
+    ],
+)
+def test_what_contains_itself_in_xtce_is_refused(tmp_path: Path, kind: str, entry: str, base: str, why: str) -> None:
+    (tmp_path / "d.xml").write_text(
+        '<SpaceSystem name="S" xmlns="http://www.omg.org/spec/XTCE/20180204"><TelemetryMetaData><ParameterTypeSet>'
+        f'{kind}</ParameterTypeSet><ParameterSet><Parameter name="p" parameterTypeRef="A"/></ParameterSet>'
+        f'<ContainerSet><SequenceContainer name="C"><EntryList><ParameterRefEntry parameterRef="p"/>{entry}</EntryList>{base}'
+        "</SequenceContainer></ContainerSet></TelemetryMetaData></SpaceSystem>"
+    )
+    assert why in str(read("xtce", [tmp_path / "d.xml"], {}).packets["/S/C"].fields)
+
+
 @pytest.mark.guest  # seconds of processor
 @pytest.mark.parametrize("what", HOSTILE)
 def test_a_hostile_dictionary_is_refused_in_a_line_in_little_time_and_memory(tmp_path: Path, what: str) -> None:
