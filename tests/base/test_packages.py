@@ -12,6 +12,7 @@ import pytest
 
 from rtqual.base import apt as packages
 from rtqual.base.apt import fetch, fetch_closure, known
+from rtqual.base.architecture import ARM64
 from rtqual.base.cache import cache_dir, sha256_file
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.engine.candidates.debian import prepare
@@ -211,3 +212,27 @@ def test_the_version_that_apt_would_install_is_taken(tmp_path: Path, monkeypatch
     monkeypatch.setenv("PATH", f"{script.parent}:{os.environ['PATH']}")
     shown = packages._show("xx", packages._Apt.of(packages.AMD64))
     assert (shown["Version"], shown["SHA256"]) == ("2", "b")
+
+
+def test_another_processors_lists_are_fetched_again_when_a_source_was_added(
+    empty_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sources, updates = tmp_path / "sources.list.d", []
+    sources.mkdir()
+    monkeypatch.setattr(packages, "_SOURCES", (tmp_path / "sources.list", sources))
+
+    def answer(command: list[str]) -> subprocess.CompletedProcess[str]:
+        if command[-1] == "update":
+            updates.append(command)
+            (empty_cache / "apt/arm64/lists/deb_main_Packages").touch()
+        return subprocess.CompletedProcess(command, 0, "", "")
+
+    monkeypatch.setattr(packages, "_run", answer)
+    for _ in range(2):
+        packages.names("linux-image-", ARM64)
+    assert len(updates) == 1, "they are kept"
+    (sources / "raspi.sources").write_text("Types: deb\n")
+    later_ns = (empty_cache / "apt/arm64/status").stat().st_mtime_ns + 10**9
+    os.utime(sources / "raspi.sources", ns=(later_ns, later_ns))
+    packages.names("linux-image-", ARM64)
+    assert len(updates) == 2

@@ -23,6 +23,7 @@ from rtqual.base.scratch import scratch
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9.+-]+")
 KERNELS = "linux-image-"  # how the names of packages with kernels begin
+_SOURCES = (Path("/etc/apt/sources.list"), Path("/etc/apt/sources.list.d"))
 _MAKE_ROOM = "make room or set XDG_CACHE_HOME"
 
 
@@ -135,13 +136,13 @@ class _Apt:
         return apt
 
     def _update(self, folder: Path, architecture: Architecture) -> None:
-        """Fetch the lists where there are none; it is enough that one of several sources can be fetched."""
-        lists = folder / "lists"
-        if any(lists.glob("*_Packages*")):
+        """Fetch the lists where there are none or a source came since; one source that can be fetched is enough."""
+        lists, asked = folder / "lists", folder / "status"
+        if any(lists.glob("*_Packages*")) and asked.exists() and asked.stat().st_mtime_ns >= _sources_changed_ns():
             return
         for needed in ("lists/partial", "archives/partial"):
             (folder / needed).mkdir(parents=True, exist_ok=True)
-        (folder / "status").touch()
+        asked.touch()
         done = _run(["apt-get", *self.options, "-qq", "update"])
         if not any(lists.glob("*_Packages*")):
             reason = _complaint(done, "its sources have none")
@@ -155,6 +156,12 @@ class _Apt:
             mend = _room(done) or f"check the network, then {self.refresh} and the same command again"
             raise RunFailed(f"apt could not {verb} {', '.join(names)}: {reason}; {mend}")
         return done.stdout
+
+
+def _sources_changed_ns() -> int:
+    """When apt's sources were last written."""
+    written = [path for place in _SOURCES for path in (place, *place.glob("*")) if path.exists()]
+    return max((path.stat().st_mtime_ns for path in written), default=0)
 
 
 def known(name: str, architecture: Architecture = AMD64) -> str:

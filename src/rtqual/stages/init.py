@@ -27,6 +27,7 @@ from rtqual.protocols.part import by_name
 HERE = this_machine().name
 VIRTUAL = next(name for name in leading() if name != HERE)
 _GUESTS = {row.name: row.architecture for row in all_boards() if PACKAGE in row.runs and row.architecture}
+_BY_NAME = {row.name for row in all_boards() if row.by_name}  # a candidate's key says so
 PLACES = (*sorted(_GUESTS, key=lambda name: (name != VIRTUAL, name)), HERE)
 _FLAVOURS = {AMD64: "amd64", ARM64: "arm64", ARMHF: "armmp"}  # in the names of Debian's kernels
 # Metapackages, which stand for the newest of their kind; of the many with a whole version in their names people choose
@@ -202,10 +203,11 @@ def _candidates(wanted: Wanted) -> Iterator[str]:
             f'release = "{release}"  # to compare kernels here, state each, boot it, run `rtqual select` again\n'
         )
         return
+    named = f'board = "{wanted.board}"\n' if wanted.board in _BY_NAME else ""
     names: list[str] = []
     for package in dict.fromkeys(wanted.candidates or usual(wanted.architecture)):
         names.append(_name(package, names))
-        yield f'[[candidate]]\nname = "{names[-1]}"\ntitle = "Debian, {package}"\npackage = "{package}"\n'
+        yield f'[[candidate]]\nname = "{names[-1]}"\ntitle = "Debian, {package}"\npackage = "{package}"\n{named}'
 
 
 def _name(package: str, taken: Sequence[str]) -> str:

@@ -10,12 +10,14 @@ from uuid import UUID
 import pytest
 
 from rtqual.base.errors import RunFailed
+from rtqual.engine.boards.machine import PI_3
 from rtqual.engine.mission import Need
 from rtqual.parts.images import pi
 from rtqual.parts.images.cards import card_trial
 from rtqual.parts.images.flash import Identity, write_disk, write_fat
 from rtqual.parts.images.image_trial import Ran
 from rtqual.protocols.record.store import Store, read
+from support import device_trees
 from support.command import Fails, Run
 
 _CARD = """\
@@ -54,12 +56,15 @@ runs = 1
 """
 
 
+_TREE = device_trees.write({"chosen": {}})
+
+
 def _card(folder: Path, texts: dict[str, str]) -> Path:
     """A boot partition with these files, and nothing that starts."""
     files = {}
     for number, (name, text) in enumerate(texts.items()):
         files[name] = folder / f"file{number}"
-        files[name].write_text(text)
+        files[name].write_bytes(_TREE if text == name.rpartition("/")[2] == PI_3.device_tree else text.encode())
     fat = write_fat(files, folder / "fat", "0a1b2c3d")
     return write_disk(fat, None, folder / "disk", Identity(UUID(int=1)), efi=False)
 
@@ -78,13 +83,17 @@ def test_what_the_firmware_would_load_is_read_from_the_card_itself(tmp_path: Pat
     words = pi.command(card, folder, folder / "console", ("rtqual.report",))
     given = {words[at - 1]: word for at, word in enumerate(words)}
     assert Path(given["-kernel"]).read_text() == "kernel" and Path(given["-initrd"]).read_text() == "first"
-    assert Path(given["-dtb"]).read_text() == "bcm2837-rpi-3-b.dtb"
+    chosen = device_trees.read(Path(given["-dtb"]).read_bytes())["chosen"]
+    assert isinstance(chosen, dict) and set(chosen) == {"rng-seed"}, "as the firmware does"
     assert given["-append"] == "console=ttyS1,115200 quiet rtqual.report"
     size_b = (folder / "card").stat().st_size
     assert size_b & (size_b - 1) == 0 and size_b >= card.stat().st_size, "a copy, as large as QEMU takes cards"
     assert any(word.startswith("if=sd") and "a,,b" in word for word in words)
     del texts["rtqual/a/bcm2837-rpi-3-b.dtb"]
     with pytest.raises(RunFailed, match=r"has no rtqual/a/bcm2837-rpi-3-b.dtb, without which a raspi3b does not start"):
+        pi.command(_card(tmp_path, texts), folder, folder / "console")
+    texts["rtqual/a/bcm2837-rpi-3-b.dtb"] = "no tree"
+    with pytest.raises(RunFailed, match=r"rtqual/a/bcm2837-rpi-3-b.dtb: it is a damaged device tree"):
         pi.command(_card(tmp_path, texts), folder, folder / "console")
 
 
@@ -94,8 +103,11 @@ def test_what_does_not_work_there_is_told_apart_from_what_the_machine_lacks() ->
     usb = ("block", "../../devices/platform/soc/3f980000.usb/usb1/1-1/1-1:1.0/host0/target0:0:0/block/sda")
     wanted = (Need.USB_STORAGE, Need.I2C, Need.WIFI)
     tried = pi.tried(disks, wanted, off=False)
-    assert (tried.works, tried.fails) == (("console", "SD card"), ("watchdog", "USB disk", "I2C", "power off"))
-    tried = pi.tried([*disks, usb, ("watchdog", "../../devices/watchdog0"), ("i2c", "i2c-1")], wanted, off=True)
+    assert (tried.works, tried.fails) == (
+        ("console", "SD card"), ("watchdog", "random generator", "USB disk", "I2C", "power off")
+    )  # fmt: skip
+    there = [*disks, usb, ("watchdog", "../../devices/watchdog0"), ("random", "ready"), ("i2c", "i2c-1")]
+    tried = pi.tried(there, wanted, off=True)
     assert not tried.fails and "Wi-Fi" in tried.absent
     assert "I2C" not in pi.tried(disks, (), off=True).fails, "nobody asked for it"
     assert Ran(False, False, "Kernel panic - not syncing: VFS", "").why(300).startswith("panicked: ")

@@ -8,9 +8,9 @@ from functools import partial
 from pathlib import Path
 
 from rtqual.base.architecture import AMD64, ARM64, ARMHF, Architecture
-from rtqual.engine.boards import rtos_board
+from rtqual.engine.boards import rtos_board, virtual_pi
 from rtqual.engine.boards.local import LocalBoard, processors
-from rtqual.engine.boards.machine import why_no_guest, why_no_model
+from rtqual.engine.boards.machine import PI_3, why_no_guest, why_no_model
 from rtqual.engine.boards.modelled import Model, models
 from rtqual.engine.boards.rtos_board import RtosBoard
 from rtqual.protocols.board import Board, Rebuilt, Recorded
@@ -35,6 +35,14 @@ def _virtual(start: Start, model: Model | None = None) -> Board:
 
     assert isinstance(start.system, Kernel), "it was prepared"  # noqa: S101
     return VirtualBoard(start.system, start.machine, start.scratch, used=start.used, model=model)
+
+
+def _pi_3(start: Start) -> Board:
+    from rtqual.engine.boards.virtual import VirtualBoard  # noqa: PLC0415 - as above
+
+    assert isinstance(start.system, Kernel), "it was prepared"  # noqa: S101
+    kernel, tree = virtual_pi.guest(start.system), virtual_pi.device_tree(start.system)
+    return VirtualBoard(kernel, start.machine, start.scratch, used=start.used, emulator=PI_3, device_tree=tree)
 
 
 def _rtos(start: Start) -> Board:
@@ -116,6 +124,7 @@ _EMULATED = (
 BOARDS = (
     *_EMULATED,
     *(modelled for row in _EMULATED for modelled in _modelled(row)),
+    replace(_of_kernels("virtual-pi3", ARM64, lacks=("i2c", "spi")), open=_pi_3, by_name=True, bare=True),
     BoardRow(
         "virtual-arm",
         (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The machines that the virtual board emulates: a PC, and QEMU's ARM board `virt`."""
+"""The machines that the virtual board emulates: a PC, QEMU's ARM board `virt`, a Raspberry Pi 3."""
 
 import platform
 import re
@@ -45,17 +45,32 @@ class Emulator:
     results: str  # the guest's port that results leave by
     pci_serial: bool = False  # that port is a card, for the mainboard has one port only
     kept: tuple[str, ...] = ()  # parameters of the kernel on a machine that is reset: memory that outlives it
+    memory_mib: int = 0  # of a mainboard that has so much
+    chip: str = ""  # of a board with a fixed number of CPUs, of which others stay off
+    channel: bool = False  # no device of QEMU's own: job, pause and end go by a plugin (target/observers/channel.c)
+    device_tree: str = ""  # the kernel's file that describes the board; QEMU makes one for its own
     elf: tuple[str, int] = ("", 0)  # of programs that it starts without a kernel: their machine and bits, as ELF says
 
     def options(self, machine: Machine, ns_an_instruction: int = _NS_AN_INSTRUCTION) -> list[str]:
         """What decides the guest's time; no file names. An instruction takes a power of two of ns."""
         shift = ns_an_instruction.bit_length() - 1
+        cpu, cpus = ("-cpu", self.cpu), ("-smp", str(machine.cpus))
+        if self.chip:
+            cpu, cpus = ("-global", self.cpu), ("-global", f"{self.chip}.enabled-cpus={machine.cpus}")
         return [
             *self.model, *("-accel", "tcg", "-icount", f"shift={shift},sleep=off", "-seed", "1"),
-            *("-rtc", "base=2026-01-01,clock=vm", "-cpu", self.cpu),
-            *("-m", f"{machine.memory_mib}M", "-smp", str(machine.cpus)), *_BARE,
+            *("-rtc", "base=2026-01-01,clock=vm", *cpu),
+            *("-m", f"{self.memory_of(machine)}M", *cpus), *_BARE,
             *(_RESETS if machine.resets else ("-no-reboot",)), *self.devices,
         ]  # fmt: skip
+
+    def memory_of(self, machine: Machine) -> int:
+        """In MiB."""
+        return self.memory_mib or machine.memory_mib
+
+    def kernel_parameters(self, machine: Machine) -> tuple[str, ...]:
+        """What every kernel on it is told."""
+        return (*self.parameters, *((f"maxcpus={machine.cpus}",) if self.chip else ()))
 
     def ports(self, console: str, result: str) -> Sequence[str]:
         """The serial ports: the console, and the one that results leave by."""
@@ -109,12 +124,25 @@ ARM = Emulator(
     pci_serial=True,
     elf=("EM_ARM", 32),
 )
-# The Raspberry Pi 3's processor; QEMU's models of the boards themselves lack what a guest needs here.
+# The Raspberry Pi 3's processor.
 ARM_64 = replace(
     ARM,
     qemu="qemu-system-aarch64",
     model=("-machine", "virt-7.2"),
     cpu="cortex-a53,cntfrq=1000000000",
+)
+# The Raspberry Pi 3, as far as QEMU has it (parts/images/pi.py says what is absent). Its memory and CPUs are fixed.
+PI_3 = replace(
+    ARM_64,
+    model=("-machine", "raspi3b"),
+    cpu="cortex-a53-arm-cpu.cntfrq=1000000000",
+    devices=(),
+    results="/dev/ttyS1",
+    pci_serial=False,
+    memory_mib=1024,
+    chip="bcm2837",
+    channel=True,
+    device_tree="bcm2837-rpi-3-b.dtb",
 )
 _EMULATORS = {AMD64.name: PC, ARM64.name: ARM_64, ARMHF.name: ARM}
 

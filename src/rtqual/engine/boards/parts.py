@@ -10,6 +10,7 @@ from rtqual.base.errors import BadInput
 _PLACES = {
     "kernel": ("unpacked/*/boot/vmlinu*", "kernels/*/boot/*", "given/*/boot/*"),
     "initramfs": ("initramfs/*.cpio",),
+    "device tree": ("device-trees/*.dtb",),
     "image": ("freertos/*/*.elf", "freertos/*/probe*", "images/*/*.elf"),
 }
 

@@ -28,7 +28,7 @@ from rtqual.base.scratch import scratch
 from rtqual.base.sparse import copy_sparse
 from rtqual.engine.boards import jobs, modelled
 from rtqual.engine.boards.job_programs import emulator
-from rtqual.engine.boards.machine import Emulator, emulator_for
+from rtqual.engine.boards.machine import PI_3, Emulator, emulator_for
 from rtqual.engine.boards.modelled import Model
 from rtqual.engine.boards.monitor import (
     Steps,
@@ -50,7 +50,10 @@ from rtqual.protocols.record.schema import MODEL, digest
 
 UNPACKED = "unpacked kernel"  # the artefact, where QEMU starts what was in the kernel's file
 SCENE = "scene"  # the artefact, where the board makes the camera's live frames (docking/camera/observer/scene.c)
+DEVICE_TREE = "device tree"  # the artefact, where the machine has a board's own
+CHANNEL = "channel"  # the artefact, where job and end go by a plugin
 _CLOCK_PLUGIN, _MEMORY_PLUGIN, _SCENE_PLUGIN = "rtqual-clock", "rtqual-memory", "rtqual-scene"
+_CHANNEL_PLUGIN = "rtqual-channel"
 _BOOT_TIMEOUT_S = 300.0
 _NO_ROOM_B = 2**16  # QEMU drops what it cannot write, and says nothing
 # Every second run begins so much later: if its figures are others, the guest was not at rest, whatever its wait told
@@ -73,7 +76,8 @@ class VirtualBoard(Board):
     runs is noted, of the boot in USED.boot and of the jobs in USED.jobs (used.c). `watch`: another plugin's
     options, for the jobs alone; it must leave the guest as it is (watch.c). `emulator`: another than that of the
     kernel's architecture. `guests`: where the booted guest is kept, in place of rtqual's cache. `model`: whose CPUs and
-    memory the jobs' time is that of, from the agent's mark on.
+    memory the jobs' time is that of, from the agent's mark on. `device_tree`: what describes the machine, where QEMU
+    makes none.
     """
 
     instruction_clock = True
@@ -89,8 +93,10 @@ class VirtualBoard(Board):
         emulator: Emulator | None = None,
         guests: Path | None = None,
         model: Model | None = None,
+        device_tree: Path | None = None,
     ) -> None:
         self._model = model
+        self._device_tree = device_tree
         self._used = used
         self._watch = watch
         self._emulator = emulator or emulator_for(kernel.architecture)
@@ -126,6 +132,8 @@ class VirtualBoard(Board):
             "machine": shlex.join(self._options),
             "clock": _sha256(self._emulator.plugin(_CLOCK_PLUGIN)),
             "kernel parameters": self._append(),
+            **({DEVICE_TREE: _sha256(self._device_tree)} if self._device_tree else {}),
+            **({CHANNEL: _sha256(self._emulator.plugin(_CHANNEL_PLUGIN))} if self._emulator.channel else {}),
             **({UNPACKED: _sha256(self._image)} if self._image != self.kernel.image else {}),
             **({SCENE: _sha256(self._emulator.plugin(_SCENE_PLUGIN))} if self.machine.scene else {}),
         }
@@ -147,7 +155,7 @@ class VirtualBoard(Board):
         spec, facts = self._jobs_spec if job.watched else (None, {})
         started = time.monotonic()
         with scratch() as folder:
-            memory = memory_options(guest.memory, self.machine.memory_mib, share=False)
+            memory = memory_options(guest.memory, self._emulator.memory_of(self.machine), share=False)
             extra = ["-incoming", "defer", *memory, *(self._noting_jobs(spec, folder / jobs.LOG) if spec else ())]
             self._emulate(folder, script, extra, restore(guest.devices), timeout_s)
             console = self._console(folder)
@@ -181,7 +189,7 @@ class VirtualBoard(Board):
         guest = self._boot_once()
         script = self._script(job, seed)
         with scratch() as folder:
-            memory = memory_options(guest.memory, self.machine.memory_mib, share=False)
+            memory = memory_options(guest.memory, self._emulator.memory_of(self.machine), share=False)
             steps = standing(guest.devices, after_s, look)
             self._emulate(folder, script, ["-incoming", "defer", *memory], steps, after_s + _BOOT_TIMEOUT_S)
             return self._console(folder)
@@ -250,9 +258,9 @@ class VirtualBoard(Board):
         nothing = self._job_file("")
         memory = os.memfd_create("rtqual-guest")
         try:
-            os.truncate(memory, self.machine.memory_mib * 2**20)
+            os.truncate(memory, self._emulator.memory_of(self.machine) * 2**20)
             file = Path("/proc/self/fd") / str(memory)  # QEMU's own: it inherits the descriptor
-            extra = memory_options(file, self.machine.memory_mib, share=True)
+            extra = memory_options(file, self._emulator.memory_of(self.machine), share=True)
             with scratch() as own:
                 steps = save(folder / "devices")
                 self._emulate(own, nothing, extra, steps, _BOOT_TIMEOUT_S, saving=True, files=(memory,))
@@ -274,7 +282,7 @@ class VirtualBoard(Board):
 
     def _append(self) -> str:
         kept = self._emulator.kept if self.machine.resets else ()
-        return " ".join((*self._emulator.parameters, *kept, *self.kernel.boot))
+        return " ".join((*self._emulator.kernel_parameters(self.machine), *kept, *self.kernel.boot))
 
     def _disk_options(self) -> list[str]:
         options: list[str] = []
@@ -300,16 +308,28 @@ class VirtualBoard(Board):
             *self._noting(saving=saving),
             *self._emulator.ports(str(folder / "console"), str(folder / "result")),
             *("-kernel", str(self._image), "-initrd", str(self._initramfs), "-append", self._append()),
-            *("-fw_cfg", f"name=opt/rtqual/job,file={option(job)}"),
+            *(("-dtb", str(self._device_tree)) if self._device_tree else ()),
+            *self._handed_in(job, saving=saving),
             *(self._disk_options() if self.machine.disks else []),
             *("-action", "panic=none"),
         )
 
+    def _handed_in(self, job: Path, *, saving: bool) -> tuple[str, ...]:
+        if not self._emulator.channel:
+            return ("-fw_cfg", f"name=opt/rtqual/job,file={option(job)}")
+        plugin = self._emulator.plugin(_CHANNEL_PLUGIN)
+        return ("-plugin", f"file={option(plugin)},job={option(job)}{',pause=on' if saving else ''}")
+
     def _clock(self, folder: Path, *, saving: bool, restored: bool) -> str:
         """The plugin that keeps the clock; that of a model does so too, until the mark."""
+        holds = saving and not self._emulator.channel  # which holds itself
         if saving or not self._model:
-            return f"file={option(self._emulator.plugin(_CLOCK_PLUGIN))}{',pause=on' if saving else ''}"
-        said = {**self._model.told, "ram_mib": self.machine.memory_mib, "from": "start" if restored else "mark"}
+            return f"file={option(self._emulator.plugin(_CLOCK_PLUGIN))}{',pause=on' if holds else ''}"
+        said = {
+            **self._model.told,
+            "ram_mib": self._emulator.memory_of(self.machine),
+            "from": "start" if restored else "mark",
+        }
         told = "".join(f",{key}={value}" for key, value in said.items())
         log = option(folder / modelled.LOG)
         return f"file={option(self._emulator.plugin(_MEMORY_PLUGIN))}{told},log={log}"
@@ -368,11 +388,14 @@ def again(
 ) -> VirtualBoard:
     """The board of a recorded job. Raises BadInput where a part is not here."""
     image, initramfs = (part(kind, run.artefacts, run.named) for kind in ("kernel", "initramfs"))
-    own = " ".join(emulator_for(architecture).parameters)
+    tree = part(DEVICE_TREE, run.artefacts, run.named) if DEVICE_TREE in run.artefacts else None
+    emulator = PI_3 if tree else emulator_for(architecture)
+    own = " ".join(emulator.kernel_parameters(run.machine))
     boot = tuple(run.artefacts.get("kernel parameters", "").removeprefix(own).split())
     kernel = Kernel("", image, initramfs, initramfs, boot, "", "", "", "", 0, 0, architecture)
     machine = replace(run.machine, whole_boot=UNPACKED not in run.artefacts, scene=SCENE in run.artefacts)
-    return VirtualBoard(kernel, machine, run.folder / "scratch", watch=watch, model=model)
+    scratch = run.folder / "scratch"
+    return VirtualBoard(kernel, machine, scratch, watch=watch, emulator=emulator, model=model, device_tree=tree)
 
 
 def rebuilt(run: Recorded, architecture: Architecture, model: Model | None = None) -> Rebuilt:

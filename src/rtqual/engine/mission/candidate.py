@@ -23,7 +23,7 @@ from rtqual.engine.mission.values import (
     Text,
     matching,
 )
-from rtqual.protocols.board.registry import BoardRow, CandidateKind, kinds, row_for
+from rtqual.protocols.board.registry import BoardRow, CandidateKind, kinds, rows_for
 
 PUBLISHED = "published"  # the board of systems whose figures a study printed
 FREERTOS = "freertos"  # whose image rtqual builds
@@ -177,6 +177,9 @@ class Candidate(Table, json_schema_extra=one_of(*(kind.key for kind in _KINDS)))
     """Boots with preempt=none, voluntary or full; only for kernels with PREEMPT_DYNAMIC, as Debian's stock kernel."""
     boot: Annotated[tuple[BootParameter, ...], Distinct] = ()
     """Further kernel parameters, each a string of its own, as ["tsc=reliable"]."""
+    on: Slug | None = Field(None, alias="board")
+    """The board that measures it, where several can; virtual-pi3 is the Raspberry Pi 3 that QEMU emulates
+    (docs/raspberry-pi.md). The first of its processor when left out."""
     root: RootSystem | None = None
     """The kernel is measured in the root of a system image (docs/image.md), on 1.5 GiB of memory; in the board's own
     root when left out."""
@@ -199,6 +202,8 @@ class Candidate(Table, json_schema_extra=one_of(*(kind.key for kind in _KINDS)))
         if not apart and self.package is None:
             examples = [kind.example for kind in (*_KINDS[1:], _PUBLISHED)]
             raise ValueError(f"names no system; write {listed(examples, 'or')}")
+        if self.on and self.on not in (names := [row.name for row in self._places]):
+            raise At("board", f'"{self.on}" does not run {self.name}; write {listed(names, "or") or "none"}')
         return self
 
     def may_be(self, other: "Candidate") -> bool:
@@ -222,9 +227,14 @@ class Candidate(Table, json_schema_extra=one_of(*(kind.key for kind in _KINDS)))
         return str(getattr(self, _attribute(self.kind)))
 
     @property
+    def _places(self) -> tuple[BoardRow, ...]:
+        """The boards that can run it; none runs what a study measured."""
+        return () if self.published else rows_for(self.kind, self.architecture)
+
+    @property
     def place(self) -> BoardRow | None:
-        """The board that runs it; none runs what a study measured."""
-        return None if self.published else row_for(self.kind, self.architecture)
+        """The board that runs it."""
+        return next((row for row in self._places if self.on in (None, row.name)), None)
 
     @property
     def is_here(self) -> bool:

@@ -346,6 +346,10 @@ def _problems_of_board(candidate: Candidate, place: BoardRow, plan: Plan, path: 
     advice = f"give {candidate.name} a plan of its own"
     if place.cpus and plan.cpus != (1,):
         yield Problem((*path, "cpus"), f"{place.why_cpus.format(candidate.named)}; {advice} without cpus")
+    for i, name in enumerate(plan.instruments if place.bare else ()):
+        if (of := all_instruments()[name]).disks or of.resets or of.scene:
+            why = f"{name!r} takes a disk, a reset or live frames, which {place.name} has not; {advice} without it"
+            yield Problem((*path, "instruments", i), why)
     for i, name in enumerate(plan.loads):
         if (place.here or place.switched) and name in all_loads() and not all_loads()[name].local:
             yield Problem((*path, "loads", i), f"{name!r} runs in a guest only; {advice} without it")

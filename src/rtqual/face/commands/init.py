@@ -46,8 +46,8 @@ def init(
     template
         What it begins as: cubesat-adcs (attitude control), docking, uav-250hz, or least (the least mission there is).
     board
-        Where to measure: virtual, guests in QEMU; virtual-arm64 or virtual-arm, likewise; local, this machine as it
-        runs; or a board over ssh, as root@192.168.7.20, which is asked what it is.
+        Where to measure: virtual, guests in QEMU; virtual-arm64, virtual-arm or virtual-pi3, likewise; local, this
+        machine as it runs; or a board over ssh, as root@192.168.7.20, which is asked what it is.
     candidate
         A Debian package of a kernel; may be repeated. Debian's real-time and stock kernels unless given.
     deadline

@@ -10,20 +10,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rtqual.base.errors import RunFailed
-from rtqual.engine.boards.machine import ARM_64
+from rtqual.base.errors import BadInput, RunFailed
+from rtqual.engine.boards.device_tree import with_seed
+from rtqual.engine.boards.machine import ARM_64, PI_3
 from rtqual.engine.mission import Need
 from rtqual.parts.images.flash import read_fat
 
 MACHINE = "raspi3b"
 ABSENT = ("firmware", "Ethernet", "Wi-Fi", "camera")  # of a Raspberry Pi 3, in QEMU's
 PORT = "ttyS1,115200"  # the one that our images write to
-_TREE = "bcm2837-rpi-3-b.dtb"
 _USB_DISK_B = 2**25
 # What the report says of a device, and what it shows; a need is asked for, the rest always.
 _SHOWN: dict[str, tuple[str, str, Need | None]] = {
     "SD card": ("block", "/mmc", None),
     "watchdog": ("watchdog", "", None),
+    "random generator": ("random", "ready", None),
     "USB disk": ("block", "/usb", Need.USB_STORAGE),
     "I2C": ("i2c", "", Need.I2C),
     "pins": ("gpio", "", Need.GPIO),
@@ -91,9 +92,14 @@ def _start(card: Path, folder: Path) -> _Start:
     prefix = settings.get("os_prefix", "")
     kernel, parameters = settings.get("kernel", "kernel8.img"), settings.get("cmdline", "cmdline.txt")
     initrd = settings.get("initramfs", "").split()[:1]
+    tree = _read(card, folder, prefix + PI_3.device_tree)
+    try:
+        tree.write_bytes(with_seed(tree.read_bytes()))  # as the firmware does
+    except BadInput as error:
+        raise RunFailed(f"{card}: {prefix}{PI_3.device_tree}: {error}") from None
     return _Start(
         _read(card, folder, prefix + kernel),
-        _read(card, folder, prefix + _TREE),
+        tree,
         _read(card, folder, prefix + initrd[0]) if initrd else None,
         _read(card, folder, prefix + parameters).read_text(errors="replace").strip(),
     )

@@ -90,6 +90,8 @@ class BoardRow:
     modelled: str = ""  # the model whose memory its time is that of, in place of counted instructions
     linux: bool = True  # runs Linux programs, not the probe alone
     lacks: tuple[str, ...] = ()  # needs of a mission for which the emulated machine has no controller
+    by_name: bool = False  # it runs only candidates whose key `board` names it
+    bare: bool = False  # it has no disks, no watchdog and no live frames for what is measured
     cpus: Callable[[], int] | None = None  # how many it has, where no plan may say so, and why:
     why_cpus: str = ""
     why_not: Callable[[str], str] = lambda _: ""  # why it cannot run what the candidate's key says; empty where it can
@@ -133,9 +135,15 @@ def kinds() -> tuple[CandidateKind, ...]:
     return tuple(dict.fromkeys(kind for row in all_boards() for kind in row.runs))
 
 
+def rows_for(kind: CandidateKind, architecture: Architecture | None) -> tuple[BoardRow, ...]:
+    """Return the boards that run candidates of a kind; the first where none is named."""
+    rows = [row for row in all_boards() if kind in row.runs and row.architecture in (architecture, None)]
+    return tuple(sorted(rows, key=lambda row: row.by_name))
+
+
 def row_for(kind: CandidateKind, architecture: Architecture | None) -> BoardRow:
-    """The board of a candidate of a kind."""
-    return next(row for row in all_boards() if kind in row.runs and row.architecture in (architecture, None))
+    """The board of a candidate of a kind that names none."""
+    return rows_for(kind, architecture)[0]
 
 
 def row_of(board: str, artefacts: Mapping[str, str] | None = None) -> BoardRow | None:
