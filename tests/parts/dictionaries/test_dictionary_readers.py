@@ -462,8 +462,8 @@ def test_what_contains_itself_in_xtce_is_refused(tmp_path: Path, kind: str, entr
     (tmp_path / "d.xml").write_text(
         '<SpaceSystem name="S" xmlns="http://www.omg.org/spec/XTCE/20180204"><TelemetryMetaData><ParameterTypeSet>'
         f'{kind}</ParameterTypeSet><ParameterSet><Parameter name="p" parameterTypeRef="A"/></ParameterSet>'
-        f'<ContainerSet><SequenceContainer name="C"><EntryList><ParameterRefEntry parameterRef="p"/>{entry}</EntryList>{base}'
-        "</SequenceContainer></ContainerSet></TelemetryMetaData></SpaceSystem>"
+        '<ContainerSet><SequenceContainer name="C"><EntryList><ParameterRefEntry parameterRef="p"/>'
+        f"{entry}</EntryList>{base}</SequenceContainer></ContainerSet></TelemetryMetaData></SpaceSystem>"
     )
     assert why in str(read("xtce", [tmp_path / "d.xml"], {}).packets["/S/C"].fields)
 
