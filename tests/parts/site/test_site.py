@@ -70,7 +70,7 @@ def test_a_site_has_every_board_version_and_figure_in_small_files(campaigns: Pat
 def test_marks_are_those_of_history(found: Lab) -> None:
     marked = 0
     for row in found.rows:
-        points = [point for _, point in row.points("p99")]
+        points = [point for _, point in row.compared("p99").points]
         alone = [change for change in changes(points, TOGETHER) if change.gone is None]
         assert [change.at for change in row.courses["p99"].changes] == [change.at for change in alone]
         marked += bool(alone)
@@ -134,8 +134,8 @@ def test_the_same_records_again_and_other_settings_are_no_further_versions(tmp_p
     found = lab([version(0, 0, 0), version(1, 0, 0), version(2, 3, 31), version(3, 4, 62)])
     (row,) = found.rows
     assert row.known("p50") == [3]
-    assert "measured otherwise: priority" in row.why_none["p50"]
-    assert "since v3 only" in row.why_none["p50"]
+    assert "measured otherwise: priority" in row.compared("p50").why
+    assert "since v3 only" in row.compared("p50").why
 
 
 def test_a_report_is_linked_where_there_is_one(tmp_path: Path) -> None:

@@ -239,7 +239,7 @@ def _figure(row: LabRow, figure: str) -> dict[str, Any]:
         "since": known[0] if known else None,
         "odd": [known[n] for n in course.odd],
         "drift": [digits(course.drift.before), digits(course.drift.after)] if course.drift else None,
-        "why": clean(row.why_none.get(figure, "")),
+        "why": clean(row.compared(figure).why),
         "noInterval": clean(found[-1][1].why_no_interval),
     }
 
@@ -266,8 +266,5 @@ def _end(value: float) -> float | int | None:
 
 def digits(value: float) -> float | int:
     """Four of them, as short as JSON has them, which has no infinity."""
-    if not value:
-        return 0
-    value = min(max(value, -_MOST), _MOST)
-    short = round(float(value), 3 - math.floor(math.log10(abs(value))))
+    short = float(f"{min(max(value, -_MOST), _MOST):.4g}")
     return int(short) if abs(short) < _EXACT and short.is_integer() else short

@@ -13,7 +13,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
 from pathlib import Path
 
 from rtqual.base.errors import BadInput
@@ -77,6 +76,15 @@ class SeenVersion:
 
 
 @dataclass(frozen=True)
+class Comparable:
+    """The places of a row whose figures, each with an interval of two ends, are compared; `why`: why too few, or since
+    when only."""
+
+    points: list[tuple[int, FigurePoint]]
+    why: str
+
+
+@dataclass(frozen=True)
 class LabRow:
     """A group on one board; `seen` in the order of the versions."""
 
@@ -85,10 +93,9 @@ class LabRow:
     group: Group
     seen: tuple[SeenVersion, ...]
     courses: dict[str, SeriesCourse] = field(default_factory=dict)  # by figure; places are those of `known`
-    why_none: dict[str, str] = field(default_factory=dict)  # by figure: why no change is looked for, or not before
-    _points: dict[str, list[tuple[int, FigurePoint]]] = field(default_factory=dict)  # by figure
+    _compared: dict[str, Comparable] = field(default_factory=dict)  # by figure
 
-    @property
+    @cached_property
     def id(self) -> str:
         return short_hash(self.board, self.name, *map(str, self.group.cell), self.group.candidate)
 
@@ -99,42 +106,33 @@ class LabRow:
 
     def known(self, figure: str) -> list[int]:
         """The places at which a change is looked for."""
-        return [n for n, _ in self.points(figure)]
+        return [n for n, _ in self.compared(figure).points]
 
-    def points(self, figure: str) -> list[tuple[int, FigurePoint]]:
-        """Those places with the figures there, each with an interval of two ends."""
-        if figure not in self._points:
-            self._points[figure] = self._comparable(figure)
-        return self._points[figure]
+    def compared(self, figure: str) -> Comparable:
+        """What is looked at of a figure."""
+        if figure not in self._compared:
+            self._compared[figure] = self._comparable(figure)
+        return self._compared[figure]
 
-    def _comparable(self, figure: str) -> list[tuple[int, FigurePoint]]:
+    def _comparable(self, figure: str) -> Comparable:
         found: list[tuple[int, FigurePoint]] = []
         drawn: set[str] = set()
         before: Summary | None = None
+        since = no_interval = ""
         for n, seen in enumerate(self.seen):
             its = seen.figure(figure)
             if its is None:
                 continue
-            if before is not None and _unlike(before, seen.summary, figure):
+            if before is not None and (differs := _unlike(before, seen.summary, figure)):
                 found, drawn = [], set()
+                since = f"{differs}: changes are looked for since {seen.version} only"
             before = seen.summary
             if its.interval and seen.drawn not in drawn and math.isfinite(its.interval.low + its.interval.high):
                 found.append((n, FigurePoint(its.value, its.interval.low, its.interval.high)))
             drawn.add(seen.drawn)
-        return found
-
-    def why(self, figure: str) -> str:
-        """Why no change is looked for, or since when only."""
-        having = [seen for seen in self.seen if seen.figure(figure)]
-        for before, after in reversed(list(pairwise(having))):
-            if why := _unlike(before.summary, after.summary, figure):
-                return f"{why}: changes are looked for since {after.version} only"
-        known = len(self.points(figure))
-        if known >= LEAST:
-            return ""
-        reasons = [its.why_no_interval for seen in having if (its := seen.figure(figure)) and its.why_no_interval]
-        why = f"{count(known, 'version')} with an interval, {LEAST} are needed"
-        return f"{why} ({reasons[-1]})" if reasons else why
+            no_interval = its.why_no_interval or no_interval
+        few = f"{count(len(found), 'version')} with an interval, {LEAST} are needed" if len(found) < LEAST else ""
+        return Comparable(found, since or (f"{few} ({no_interval})" if few and no_interval else few))
 
 
 @dataclass(frozen=True)
@@ -214,7 +212,11 @@ def natural(text: str) -> tuple[tuple[int, int, str], ...]:
 def _seen(folder: Path, digest: Digest, by_kernel: bool) -> Iterator[tuple[tuple[str, str, Group], SeenVersion]]:
     name = clean(folder.resolve().name)
     campaign = LabCampaign(folder, name, clean(digest.body.mission), digest.campaign, tuple(digest.body.verdicts))
+    wanted: dict[tuple[tuple[int, int], ...], Collection[str]] = {}  # groups have the same figures, mostly
     for of in digest.body.groups:
+        names = tuple((row[0], row[-1]) for row in of.figures)
+        if names not in wanted:
+            wanted[names] = _wanted(digest, of)
         kernel = clean((of.kernels[0].split() or [""])[0]) if len(of.kernels) == 1 else ""
         board = clean(of.names[0]) if len(of.names) == 1 else ""
         seen = SeenVersion(
@@ -225,7 +227,7 @@ def _seen(folder: Path, digest: Digest, by_kernel: bool) -> Iterator[tuple[tuple
             drawn=of.drawn,
             problems=digest.texts(of.problems),
             facts=digest.facts(of),
-            summary=digest.summary(of, _wanted(digest, of)),
+            summary=digest.summary(of, wanted[names]),
         )
         yield (clean(of.board), board, of.group), seen
 
@@ -261,13 +263,15 @@ def _figure_order(name: str) -> tuple[int, str]:
 def _marked(rows: Sequence[LabRow], figures: Sequence[str]) -> list[LabRow]:
     """With the changes of every series, looked for in all of them together."""
     series = [
-        (row, name, row.points(name)) for row in rows for name in figures if any(seen.figure(name) for seen in row.seen)
+        (row, name, row.compared(name).points)
+        for row in rows
+        for name in figures
+        if any(seen.figure(name) for seen in row.seen)
     ]
     together = max(TOGETHER, 1 << (len(series) - 1).bit_length())
     found = courses([[point for _, point in points] for _, _, points in series], together)
     for (row, name, _), course in zip(series, found, strict=True):
         row.courses[name] = course
-        row.why_none[name] = row.why(name)
     return list(rows)
 
 
@@ -280,7 +284,7 @@ def _over_boards(rows: Sequence[LabRow], figures: Sequence[str], order: dict[str
         for name in figures:
             table: list[list[float | None]] = [[None] * len(order) for _ in some]
             for values, row in zip(table, some, strict=True):
-                for place, point in row.points(name):
+                for place, point in row.compared(name).points:
                     values[order[row.seen[place].version]] = point.value
             for shift in shifts(table, len(figures) * len(alike)):
                 yield SharedChange(labels[shift.at], name, clean(candidate), clean(instrument), clean(load), shift)

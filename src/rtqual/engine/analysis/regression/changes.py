@@ -19,7 +19,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
+from itertools import islice, pairwise
 from statistics import NormalDist
 
 import numpy as np
@@ -176,17 +176,15 @@ def courses(series: Sequence[Sequence[FigurePoint]], together: int) -> list[Seri
     """
     found = [SeriesCourse() for _ in series]
     long = [place for place, points in enumerate(series) if len(points) >= LEAST]
-    for begin in range(0, len(long), _AT_ONCE):
-        places = long[begin : begin + _AT_ONCE]
-        rows = [_row(series[place]) for place in places]
-        for place, row, (shaped, drifts) in zip(places, rows, _shapes(rows, together), strict=True):
-            found[place] = SeriesCourse(shaped, drifts, row.odd(tuple(change.at for change in shaped)))
+    rows = [_row(series[place]) for place in long]
+    for place, row, (shaped, drifts) in zip(long, rows, _shapes(rows, together), strict=True):
+        found[place] = SeriesCourse(shaped, drifts, row.odd(tuple(change.at for change in shaped)))
     changed = [place for place in long if found[place].changes]
+    ends = {place: range(max(LEAST, len(series[place]) - CONFIRMED), len(series[place])) for place in changed}
+    before = iter(_shapes([_row(series[place][:end]) for place in changed for end in ends[place]], together))
     for place in changed:
-        points = series[place]
-        ends = range(max(LEAST, len(points) - CONFIRMED), len(points))
-        before = [shaped for shaped, _ in _shapes([_row(points[:end]) for end in ends], together)]
-        kept = ledger([*before, found[place].changes], len(points) - 1 - len(before))
+        earlier = [shaped for shaped, _ in islice(before, len(ends[place]))]
+        kept = ledger([*earlier, found[place].changes], len(series[place]) - 1 - len(earlier))
         found[place] = replace(found[place], changes=tuple(change for change in kept if change.gone is None))
     return found
 
@@ -198,9 +196,12 @@ def _row(series: Sequence[FigurePoint]) -> "_Row":
 
 
 def _shapes(rows: Sequence["_Row"], together: int) -> list[tuple[tuple[Change, ...], Drift | None]]:
-    if not rows:
-        return []
-    return [_shape(row, cuts, together) for row, cuts in zip(rows, _cut(rows, together), strict=True)]
+    return [
+        _shape(row, cuts, together)
+        for begin in range(0, len(rows), _AT_ONCE)
+        for some in (rows[begin : begin + _AT_ONCE],)
+        for row, cuts in zip(some, _cut(some, together), strict=True)
+    ]
 
 
 def ledger(found: Sequence[Sequence[Change]], first: int = LEAST - 1) -> tuple[Change, ...]:
