@@ -10,7 +10,6 @@ from rtqual.engine.campaign import digest
 from rtqual.engine.campaign import folder as kept
 from rtqual.engine.campaign.digest import Digest
 from rtqual.engine.campaign.manifest import opened
-from rtqual.stages.selection import evidence_of
 
 _SEAL = f"{kept.CAMPAIGN}.sig"  # what is under it is left as it is
 
@@ -26,6 +25,8 @@ def digest_of(folder: Path, *, anew: bool = False) -> Digest:
     found = None if anew else digest.read(folder, campaign.sha256 or "")
     if found is not None:
         return found
+    from rtqual.stages.selection import evidence_of  # noqa: PLC0415 - slow to load, and seldom needed
+
     its = kept.load(folder)
     evidence = evidence_of(its)
     if campaign.sealed is None and not (folder / _SEAL).exists():

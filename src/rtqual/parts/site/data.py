@@ -266,5 +266,7 @@ def _end(value: float) -> float | int | None:
 
 def digits(value: float) -> float | int:
     """Four of them, as short as JSON has them, which has no infinity."""
-    short = float(f"{min(max(value, -_MOST), _MOST):.4g}")
-    return int(short) if abs(short) < _EXACT and short.is_integer() else short
+    short = float(f"{value:.4g}")
+    if abs(short) < _EXACT:
+        return int(short) if short.is_integer() else short
+    return min(max(short, -_MOST), _MOST)
