@@ -51,11 +51,33 @@ def test_a_second_run_that_tests_whether_the_first_repeats_is_no_run_more(campai
     assert [seen.runs for seen in watched.groups.values()] == [2]
 
 
-def test_a_sample_beyond_the_histogram_is_at_least_its_end() -> None:
+def test_a_sample_beyond_the_histogram_is_at_least_its_end(tmp_path: Path) -> None:
     more = {"name": "latency", "overflow": 1, "overflow_from": 1_000_000}
-    largest = largest_of(record(Series.counted({5_000: 1}, SeriesKind.HISTOGRAM, **more)))
+    beyond = sealed(record(Series.counted({5_000: 1}, SeriesKind.HISTOGRAM, **more)))
+    largest = largest_of(Store(tmp_path).write(beyond), beyond.manifest)
     assert largest is not None
     assert (largest.value, largest.beyond) == (1_000_000, True)
+
+
+def test_the_first_series_that_is_a_time_counts_and_no_sample_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    series = Series.raw([9], name="rate", unit="1/s"), Series.raw([3, 7, 5], name="a"), Series.raw([90], name="b")
+    whole = sealed(record(series))
+    path = Store(tmp_path).write(whole)
+    monkeypatch.delattr("rtqual.protocols.record.store.read_samples")
+    largest = largest_of(path, whole.manifest)
+    assert largest is not None
+    assert largest.value == 7
+
+
+def test_a_file_of_samples_that_is_not_the_one_that_was_written_is_damaged(campaign: Path) -> None:
+    path = Store(campaign / RECORDS).paths()[0]
+    (path / "samples.parquet").write_bytes(b"PAR1")
+    watched = Watched(campaign)
+    list(watched.look())
+    assert "its hash differs" in watched.damaged[0]
+    assert [seen.runs for seen in watched.groups.values()] == [1]
 
 
 def test_only_runs_of_a_rtqual_that_works_there_are_under_way(campaign: Path) -> None:

@@ -14,8 +14,8 @@ from rtqual.base.errors import BadInput
 from rtqual.engine.analysis.figure.model import Group
 from rtqual.engine.campaign.folder import CAMPAIGN, LOCK, RECORDS
 from rtqual.engine.campaign.lost import INTERRUPTED, all_in
-from rtqual.protocols.record.schema import Record
-from rtqual.protocols.record.store import Store, read
+from rtqual.protocols.record.schema import Manifest
+from rtqual.protocols.record.store import Store, largest_sample, read_manifest
 
 
 @dataclass(frozen=True)
@@ -84,20 +84,22 @@ class Watched:
         for path in sorted(fresh, key=_changed_ns):
             self._known.add(path.name)
             try:
-                record = read(path)
+                manifest = read_manifest(path)
+                if manifest.repeat:  # a second run tests whether the first repeats
+                    continue
+                largest = largest_of(path, manifest)
             except BadInput as error:
                 self.damaged.append(str(error))
-                continue
-            if not record.manifest.repeat:  # a second run tests whether the first repeats
-                yield from self._take(record)
+            else:
+                yield from self._take(manifest, largest)
 
-    def _take(self, record: Record) -> Iterator[Worse]:
-        ran = record.inputs
+    def _take(self, manifest: Manifest, largest: Largest | None) -> Iterator[Worse]:
+        ran = manifest.inputs
         group = Group(ran.instrument, ran.load, ran.board, ran.cpus, ran.candidate)
         seen = self.groups.setdefault(group, Seen(group))
         seen.runs += 1
-        seen.refused += bool(record.manifest.problems)
-        seen.last = largest = largest_of(record)
+        seen.refused += bool(manifest.problems)
+        seen.last = largest
         if largest is None:
             return
         before = seen.worst
@@ -115,14 +117,14 @@ def _changed_ns(path: Path) -> int:
         return 0
 
 
-def largest_of(record: Record) -> Largest | None:
-    """The largest sample of the record's first series that is a time; None where there is none."""
-    for series in record.series:
-        info = series.info
+def largest_of(path: Path, manifest: Manifest) -> Largest | None:
+    """The largest sample of the record's first series that is a time; None where there is none. Raises BadInput."""
+    for number, info in enumerate(manifest.series):
         if info.unit != "ns":
             continue
         if info.overflow and info.overflow_from is not None:
-            return Largest(float(info.overflow_from), info.unit, True, record.manifest.hash)
-        value = series.values[-1] if len(series.values) else info.reported.get("max")
-        return None if value is None else Largest(float(value), info.unit, False, record.manifest.hash)
+            return Largest(float(info.overflow_from), info.unit, True, manifest.hash)
+        largest = largest_sample(path, manifest, number)
+        value = info.reported.get("max") if largest is None else largest
+        return None if value is None else Largest(float(value), info.unit, False, manifest.hash)
     return None

@@ -246,6 +246,14 @@ def row_count(path: Path) -> int:
     return count
 
 
+def largest(path: Path, series: int) -> int | None:
+    """The largest sample of a series in a record's samples.parquet; None where it has none."""
+    with connected(path) as connection:
+        found = connection.execute(f"FROM {table(path)} SELECT max(value)::BIGINT WHERE series = {int(series)}")
+        value = found.fetchall()[0][0]
+    return None if value is None else int(value)
+
+
 def _too_many(path: Path, most: int, what: str) -> BadInput:
     return BadInput(f"{path}: more than {most:,} {what}, which no record has")
 

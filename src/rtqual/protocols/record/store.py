@@ -25,7 +25,7 @@ from rtqual.base import unlinked
 from rtqual.base.cache import settle
 from rtqual.base.errors import BadInput, NewerVersion, RunFailed, first_line, naming
 from rtqual.protocols.record.files import file_digest
-from rtqual.protocols.record.parquet import RAW, SAMPLES, read_samples, row_count, write_samples
+from rtqual.protocols.record.parquet import RAW, SAMPLES, largest, read_samples, row_count, write_samples
 from rtqual.protocols.record.schema import (
     CHUNK,
     MODEL,
@@ -135,6 +135,13 @@ def verify(path: Path) -> Record:
     record = _read(path)
     _check_samples(path, record)
     return record
+
+
+def largest_sample(path: Path, manifest: Manifest, series: int) -> int | None:
+    """The largest value of a record's series, of the file that was written; no sample is kept. Raises BadInput."""
+    unlinked.require(path, SAMPLES)
+    _check_file(path / SAMPLES, manifest.files.get(SAMPLES))
+    return largest(path / SAMPLES, series)
 
 
 def _read(path: Path) -> Record:
