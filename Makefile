@@ -15,7 +15,7 @@
 # make fuzz        a million inputs for the parsers in C, with sanitizers; 5 minutes of CPU (docs/verification/attacks.md)
 # make newest      the tests with the newest Python libraries in place of the locked ones; make lock: lock the newest
 # make docs        the documentation as a site, in out/docs
-# make dist        an sdist and the wheel made of it, in dist/, to install anywhere; make man: the man page and the mission's keys anew; make picture: the README's
+# make dist        an sdist and the wheel made of it, in dist/, to install anywhere; make dist-aarch64: one for 64-bit ARM too; make man: the man page and the mission's keys anew; make picture: the README's
 # make lint        style and types; make clean: remove what make built (records in out/ stay)
 
 PYTHON ?= python3
@@ -75,7 +75,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := install
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: install docs demo board-demo check quick guests slow test test-full test-manual newest lock arm bench fuzz fuzz-dictionaries lint dist man picture clean packages test-packages full-packages arm-packages kernel-packages image-packages ground-packages \
+.PHONY: install docs demo board-demo check quick guests slow test test-full test-manual newest lock arm bench fuzz fuzz-dictionaries lint dist dist-aarch64 man picture clean packages test-packages full-packages arm-packages kernel-packages image-packages ground-packages \
 	tailor tailor-arm64 stepwise xenomai one-board
 
 install: packages $(VENV)/.built
@@ -202,6 +202,14 @@ dist: packages $(VENV)/.installed
 	rm -rf dist
 	$(MESON) $(BIN)/python -c 'import mesonpy; mesonpy.build_sdist("dist")'
 	$(MESON) $(BIN)/pip wheel --quiet --no-deps --no-build-isolation --no-index --wheel-dir dist dist/rtqual-*.tar.gz
+	@$(BIN)/python tools/wheel-tag dist/rtqual-*.whl linux_$$(uname -m)
+	@ls dist/*
+
+# For 64-bit ARM, beside it. Its own programs are cross-compiled, those of x86-64 guests are not.
+dist-aarch64: image-packages dist
+	$(MESON) _PYTHON_HOST_PLATFORM=linux-aarch64 $(BIN)/pip wheel --quiet --no-deps --no-build-isolation --no-index \
+		--wheel-dir dist --config-settings=setup-args=--cross-file=$(CURDIR)/tools/aarch64.ini dist/rtqual-*.tar.gz
+	@$(BIN)/python tools/wheel-tag dist/rtqual-*-linux_aarch64.whl linux_aarch64
 	@ls dist/*
 
 # Of the demo's report, which must be there.

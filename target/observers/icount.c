@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#ifdef __x86_64__
 /* An instruction with a field of the CPU in it. */
 struct use {
 	uint8_t code[3];
@@ -25,17 +26,21 @@ static bool is(const uint8_t *code, const struct use *use, int32_t *field)
 
 bool icount_find(struct icount *at)
 {
-#ifdef __x86_64__
 	const uint8_t *code = (const uint8_t *)icount_update;
 
 	for (size_t i = 0; i < SEARCHED; i++)
 		if (is(code + i, &budget, &at->budget) && is(code + i, &low, &at->low) &&
 		    is(code + i, &extra, &at->extra))
 			return at->extra == at->budget + (int32_t)sizeof(int64_t);
-#endif
+	return false;
+}
+#else
+bool icount_find(struct icount *at)
+{
 	(void)at;
 	return false;
 }
+#endif
 
 int64_t icount_left(const struct icount *at, const struct CPUState *cpu)
 {

@@ -38,7 +38,8 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     alone = ("--quiet", "--no-deps", "--no-index")
     build = (*alone, "--no-build-isolation", "--wheel-dir", folder)
     run(sys.executable, "-m", "pip", "wheel", *build, sdist, cwd=folder, path=tools)
-    (wheel,) = folder.glob("rtqual-*.whl")
+    (built,) = folder.glob("rtqual-*.whl")
+    wheel = run(ROOT / "tools/wheel-tag", built, sysconfig.get_platform().replace("-", "_"), cwd=folder).strip()
     venv.create(folder / "venv", with_pip=False)
     programs = folder / "venv/bin"
     run(sys.executable, "-m", "pip", "--python", programs / "python", "install", *alone, wheel, cwd=folder)

@@ -15,7 +15,7 @@ from rtqual.face.commands.doctor import doctor
 from rtqual.face.commands.init import init
 from support.mission_texts import GOOD
 
-WHEEL = "https://example.org/rtqual-0.3.0-cp311-cp311-linux_x86_64.whl"
+WHEEL = "https://example.org/rtqual-0.3.0-py3-none-linux_x86_64.whl"
 LOAD = '\n[[load]]\nname = "mine"\ncommand = ["sh", "-c", "while :; do :; done"]\n'
 
 
@@ -67,14 +67,14 @@ def test_a_mission_with_loads_of_its_own_lets_them_run(repository: Path) -> None
     assert "--run-programs" in shell(written("gitlab", mission="own.toml"))
 
 
-def test_a_wheel_of_the_repository_is_named_by_its_path_and_decides_the_debian(
+def test_a_wheel_of_the_repository_is_named_by_its_path_and_an_option_says_which_debian(
     repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (repository / "rtqual-0.3.0-cp313-cp313-linux_x86_64.whl").write_text("")
-    job = written("gitlab", "rtqual-0.3.0-cp313-cp313-linux_x86_64.whl")
+    (repository / "rtqual-0.3.0-py3-none-linux_x86_64.whl").write_text("")
+    job = written("gitlab", "rtqual-0.3.0-py3-none-linux_x86_64.whl", debian="13")
     assert job["image"] == "debian:13"
-    assert job["variables"]["RTQUAL"] == "./rtqual-0.3.0-cp313-cp313-linux_x86_64.whl[analysis,report]"
-    files = "my missions/m.toml and rtqual-0.3.0-cp313-cp313-linux_x86_64.whl"
+    assert job["variables"]["RTQUAL"] == "./rtqual-0.3.0-py3-none-linux_x86_64.whl[analysis,report]"
+    files = "my missions/m.toml and rtqual-0.3.0-py3-none-linux_x86_64.whl"
     assert capsys.readouterr().out == f".gitlab-ci.yml: commit it with {files}.\n"
 
 
@@ -88,11 +88,11 @@ def test_what_is_built_there_gets_its_compilers(repository: Path) -> None:
     ("rtqual", "mission", "why"),
     [
         ("rtqual", "my missions/m.toml", "is to be git"),
-        ("https://example.org/rtqual-0.3.0-cp312-cp312-linux_x86_64.whl", "my missions/m.toml", "another Python"),
-        ("rtqual-0.3.0-cp311-cp311-linux_x86_64.whl", "my missions/m.toml", "no such file"),
+        ("https://example.org/rtqual-0.3.0-cp312-cp312-linux_x86_64.whl", "my missions/m.toml", "py3-none"),
+        ("rtqual-0.3.0-py3-none-linux_x86_64.whl", "my missions/m.toml", "no such file"),
         ("git+https://example.org/$(id)", "my missions/m.toml", "can hold letters"),
         ("git+https://example.org/${{ secrets.A }}", "my missions/m.toml", "can hold letters"),
-        ("../rtqual-0.3.0-cp311-cp311-linux_x86_64.whl", "my missions/m.toml", "no such file"),
+        ("../rtqual-0.3.0-py3-none-linux_x86_64.whl", "my missions/m.toml", "no such file"),
         (WHEEL, "../m.toml", "from the top folder"),
         (WHEEL, "/etc/passwd", "from the top folder"),
         (WHEEL, "none.toml", "none.toml"),

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The processors that guests run on, by Debian's names for them."""
 
+import platform
 import re
 from dataclasses import dataclass
 from functools import cache
@@ -14,13 +15,18 @@ class Architecture:
     triplet: str  # the folder its libraries lie in
     suffix: str  # of our own programs for it
     machine: str  # in its programs' heads (ELF)
-    foreign: bool  # not this machine's: apt gets lists of its own, and its programs do not run here
+
+    @property
+    def foreign(self) -> bool:
+        """Whether it is not this machine's: apt gets lists of its own, and its programs do not run here."""
+        return self.triplet.partition("-")[0] != platform.machine()
 
 
-AMD64 = Architecture("amd64", "x86_64-linux-gnu", "", "EM_X86_64", foreign=False)
-ARM64 = Architecture("arm64", "aarch64-linux-gnu", "-arm64", "EM_AARCH64", foreign=True)
-ARMHF = Architecture("armhf", "arm-linux-gnueabihf", "-armhf", "EM_ARM", foreign=True)
+AMD64 = Architecture("amd64", "x86_64-linux-gnu", "", "EM_X86_64")
+ARM64 = Architecture("arm64", "aarch64-linux-gnu", "-arm64", "EM_AARCH64")
+ARMHF = Architecture("armhf", "arm-linux-gnueabihf", "-armhf", "EM_ARM")
 ARCHITECTURES = (AMD64, ARM64, ARMHF)
+HERE = next((architecture for architecture in ARCHITECTURES if not architecture.foreign), AMD64)
 
 
 @cache

@@ -14,7 +14,6 @@ from rtqual.engine.mission import Mission, load_mission
 from rtqual.protocols.load.own import own_loads
 
 SERVERS = {"github": Path(".github/workflows/rtqual.yml"), "gitlab": Path(".gitlab-ci.yml")}
-_DEBIANS = {"cp311": "12", "cp313": "13"}  # by the Python that a wheel is for
 _PACKAGES = ("ca-certificates", "curl", "git", "jq", "python3-venv")
 _COMPILERS = ("gcc", "libc6-dev", "make", "musl-tools")  # of a wheel that is built there
 _FOREIGN = {
@@ -35,6 +34,7 @@ class CiWanted:
     scale: str
     branch: str
     gate: tuple[str, ...] = ()  # options
+    debian: str = "12"  # the container's
 
 
 class _Written(Template):
@@ -72,7 +72,7 @@ def _text(wanted: CiWanted) -> str:
         raise BadInput(f"{wanted.mission}: is looked for in the repository: write its path from the top folder")
     mission = load_mission(wanted.mission)
     mission.scale(wanted.scale)
-    requirement, debian = _source(wanted.rtqual)
+    requirement = _source(wanted.rtqual)
     template = files("rtqual.stages").joinpath(f"templates/{wanted.server}.yml").read_text()
     return _Written(template).substitute(
         mission=json.dumps(wanted.mission.as_posix()),
@@ -80,27 +80,26 @@ def _text(wanted: CiWanted) -> str:
         branch=json.dumps(wanted.branch),
         pattern=json.dumps(re.sub(r"([+?])", r"\\\1", wanted.branch)),  # GitHub's filter repeats what is before them
         scale=wanted.scale,
-        debian=debian,
+        debian=wanted.debian,
         packages=" ".join(_packages(mission, wanted.rtqual)),
         gate="".join(f" {option}" for option in wanted.gate),
         run_programs=" --run-programs" if mission.programs or own_loads(mission.loads) else "",
     )
 
 
-def _source(where: str) -> tuple[str, str]:
-    """What pip is asked for, and the Debian that it is for."""
+def _source(where: str) -> str:
+    """What pip is asked for."""
     if where.startswith("git+"):
-        return f"rtqual{_EXTRAS} @ {where}", _DEBIANS["cp311"]
-    tag = re.search(r"rtqual-[^/]*-(cp\d+)-[^/]*\.whl$", where)
-    if not tag:
-        raise BadInput(f"--rtqual {where}: is to be git+URL, or the URL or path of a wheel, rtqual-...-cp311-....whl")
-    if tag[1] not in _DEBIANS:
-        raise BadInput(f"--rtqual {where}: is for another Python than Debian 12's (cp311) and 13's (cp313)")
+        return f"rtqual{_EXTRAS} @ {where}"
+    if not re.search(r"rtqual-[^/]*-py3-none-[^/]*\.whl$", where):
+        raise BadInput(
+            f"--rtqual {where}: is to be git+URL, or the URL or path of a wheel, rtqual-...-py3-none-....whl"
+        )
     if "://" in where:
-        return f"rtqual{_EXTRAS} @ {where}", _DEBIANS[tag[1]]
+        return f"rtqual{_EXTRAS} @ {where}"
     if not Path(where).is_file() or Path(where).is_absolute() or ".." in Path(where).parts:
         raise BadInput(f"--rtqual {where}: there is no such file in the repository: write its path from the top folder")
-    return f"./{Path(where).as_posix()}{_EXTRAS}", _DEBIANS[tag[1]]
+    return f"./{Path(where).as_posix()}{_EXTRAS}"
 
 
 def _packages(mission: Mission, where: str) -> Iterator[str]:

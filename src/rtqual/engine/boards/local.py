@@ -17,6 +17,7 @@ from functools import cached_property
 from pathlib import Path
 
 from rtqual.base import interrupt
+from rtqual.base.architecture import HERE
 from rtqual.base.errors import RunFailed, SystemDied
 from rtqual.base.scratch import scratch
 from rtqual.engine.boards import here, job_programs, start_awaited
@@ -64,7 +65,7 @@ class LocalBoard(Board):
 
     @cached_property
     def _rest(self) -> dict[str, str]:
-        return start_awaited.of_this_machine(guest_file("rtqual-agent"))
+        return start_awaited.of_this_machine(Path(_agent()))
 
     def config(self) -> str | None:
         return kernel_config()
@@ -195,7 +196,7 @@ def _code(program: subprocess.Popen[bytes], patience_s: float) -> int | None:
 
 
 def _agent() -> str:
-    return str(guest_file("rtqual-agent"))
+    return str(guest_file(f"rtqual-agent{HERE.suffix}"))
 
 
 def _path() -> str:

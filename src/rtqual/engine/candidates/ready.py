@@ -19,7 +19,13 @@ def image_of(name: str, package: Package) -> tuple[Path, str]:
     images = sorted((package.tree / "boot").glob("vmlinuz-*"))
     if len(images) != 1:
         raise BadInput(f"candidate {name}: package {package.name} holds {len(images)} kernel images, one is needed")
-    return images[0], images[0].name.removeprefix("vmlinuz-")
+    release = images[0].name.removeprefix("vmlinuz-")
+    if not images[0].with_name(f"config-{release}").is_file():
+        raise BadInput(
+            f"candidate {name}: package {package.name} lacks boot/config-{release} (Ubuntu has it in another): "
+            "give the files in [candidate.built] (docs/mission.md)"
+        )
+    return images[0], release
 
 
 def make_ready(

@@ -18,6 +18,7 @@ def ci(
     rtqual: str,
     scale: str = DEFAULT_SCALE,
     branch: str = "main",
+    debian: Literal["12", "13"] = "12",
     mission_only: Annotated[bool, Parameter(negative="")] = False,
     tolerance: float = 0.0,
     strict: Annotated[bool, Parameter(negative="")] = False,
@@ -39,6 +40,8 @@ def ci(
         How much to measure: a [scale.NAME] of the mission.
     branch
         The branch whose last green job is the baseline; of GitLab, the default branch is.
+    debian
+        The Debian of the job's container, whose QEMU measures: figures of another one are others.
     mission_only
         As of `rtqual gate`: judge only the figures that the mission's requirements and criteria name.
     tolerance
@@ -54,7 +57,7 @@ def ci(
     check_tolerance(tolerance)
     gate = [option for option, is_given in (("--mission-only", mission_only), ("--strict", strict)) if is_given]
     gate += [f"--tolerance {tolerance:g}"] if tolerance else []
-    path = stage.write(stage.CiWanted(server, mission, rtqual, scale, branch, tuple(gate)), out)
+    path = stage.write(stage.CiWanted(server, mission, rtqual, scale, branch, tuple(gate), debian), out)
     wheel = f" and {rtqual}" if Path(rtqual).is_file() else ""
     LITERAL.print(f"{path}: commit it with {mission}{wheel}.", highlight=False, soft_wrap=True)
     return 0
