@@ -21,7 +21,8 @@ from rtqual.engine.candidates import roots
 from rtqual.engine.candidates.roots import PROGRAMS, packages_for
 from rtqual.engine.initramfs import contents
 from rtqual.engine.mission import Need, RootSystem
-from rtqual.parts.images import debian_root
+from rtqual.parts.images import archive, assembly, debian_root, inside, minimal
+from rtqual.parts.images import root as root_files
 from rtqual.parts.images.archive import write_cpio
 from rtqual.parts.images.assembly import Filled, Request, fill
 from rtqual.parts.images.own_files import own_text
@@ -70,11 +71,11 @@ def under_root(kernel: Kernel, root: RootSystem, needs: Sequence[Need], tools: S
     if root == RootSystem.DEBIAN:
         packages = packages_for(request.needs)
         identity.update(debian_root.bootstrap(packages, kernel.architecture).name.encode())
-    archive = cache_dir() / "initramfs" / f"{identity.hexdigest()[:32]}.cpio"
-    told = archive.with_suffix(".json")
-    with locked(archive) as place, locked(told) as beside:
+    made = cache_dir() / "initramfs" / f"{identity.hexdigest()[:32]}.cpio"
+    told = made.with_suffix(".json")
+    with locked(made) as place, locked(told) as beside:
         if not (place.is_sound() and beside.is_sound()):
-            with scratch(archive.parent) as work:
+            with scratch(made.parent) as work:
                 filled = fill(request, work)
                 sizes = replace(_sizes(filled, root, kernel.architecture), packages=_packages(filled, root, kernel))
                 _add(filled.root, root, kernel, tools)
@@ -85,8 +86,8 @@ def under_root(kernel: Kernel, root: RootSystem, needs: Sequence[Need], tools: S
     sizes = Sizes(**{**known, "packages": tuple(HeldPackage(**item) for item in known["packages"])})
     return replace(
         kernel,
-        initramfs=archive,
-        disk_initramfs=archive,
+        initramfs=made,
+        disk_initramfs=made,
         installed_size_b=kernel.image_size_b + sizes.modules_b + sizes.root_b,
         facts={**kernel.facts, **_facts(kernel, sizes)},
         packages=tuple(dict.fromkeys((*kernel.packages, *sizes.packages))),
@@ -121,10 +122,9 @@ def _sizes(filled: Filled, root: RootSystem, architecture: Architecture) -> Size
 
 def _own_files(architecture: Architecture) -> tuple[Path, ...]:
     agent, probe = (contents.guest_file(name + architecture.suffix) for name in ("rtqual-agent", "rtqual-probe"))
-    here = Path(__file__)
-    names = ("measured", "system", "minimal", "debian", "archive", "root", "inside")
-    sources = [Path(roots.__file__), *(here.with_name(f"{name}.py") for name in names)]
-    scripts = [here.with_name("files") / name for name in ("rcS", "report", "measure.service")]
+    modules = (roots, assembly, minimal, debian_root, archive, root_files, inside)
+    sources = [Path(__file__), *(Path(str(module.__file__)) for module in modules)]
+    scripts = [Path(__file__).with_name("files") / name for name in ("rcS", "report", "measure.service")]
     return (agent, probe, contents.guest_file("init"), *sources, *scripts)
 
 
