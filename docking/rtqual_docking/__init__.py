@@ -9,6 +9,8 @@ camera_files.py  what guests hold for them
 guest_script.py  the programs as shell; stream_output.py: what they print
 procedure.py     a procedure as an instrument: the camera, the flight program and the ground beside a load
 procedures/      how they are written, played and judged
+packets/         the flight program's telecommands and telemetry: octets of names, and names of octets
+yamcs/           its ground
 goal.py          goals of a mission; camera_goals.py: whether they are met; approach.py: an approach with its errors
 command.py       stage.py   `rtqual lidar`
 chapter.py       chapter_docking.py  chapter_wifi.py   in the report

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from rtqual.engine.dictionary.definition import TELECOMMAND, Definition, PacketField, ReportDefinition, parse
+from rtqual_docking.packets.definition import TELECOMMAND, Definition, PacketField, ReportDefinition, parse
 
 _KINDS = {"time": "ARGUMENT_TIME", TELECOMMAND: "ARGUMENT_TELECOMMAND", "i32": "ARGUMENT_SIGNED"}
 

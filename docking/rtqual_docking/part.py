@@ -10,6 +10,14 @@ PART = Part(
             40, "rtqual_docking.command:lidar", "lidar",
             "Stream the docking camera on every kernel, by every way from frames to ranges (docs/docking/lidar.md).",
         ),
+        CommandOfPart(
+            60, "rtqual_docking.yamcs.command:ground", "ground",
+            "Write what Yamcs needs to be the flight program's ground, and how to start it (docs/docking/ground.md).",
+        ),
+        CommandOfPart(
+            70, "rtqual_docking.yamcs.command_serial:serial", "serial",
+            "Carry the flight program's serial line to a TCP port, for Yamcs and others (docs/docking/ground.md).",
+        ),
     ),
     instruments=(
         Row(140, "rtqual_docking.exercise:EXERCISE"),

@@ -12,7 +12,6 @@ from typing import Literal
 import numpy as np
 
 from rtqual.base.errors import RunFailed
-from rtqual.engine.dictionary.definition import Definition
 from rtqual.engine.mission.verify_table import Camera
 from rtqual.engine.procedure.line import script
 from rtqual.engine.procedure.played_log import LOG_SERIES, OCTET, PREFIX
@@ -38,6 +37,7 @@ from rtqual_docking.guest_script import (
     WORKERS_FIFO,
     flown,
 )
+from rtqual_docking.packets.definition import Definition
 from rtqual_docking.procedures.log_figures import figures
 from rtqual_docking.procedures.model import Procedure
 from rtqual_docking.procedures.peer import judged

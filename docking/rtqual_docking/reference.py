@@ -4,7 +4,7 @@
 from collections.abc import Iterable, Sequence
 
 from rtqual.base.words import table
-from rtqual.engine.dictionary.definition import WHOLE, Definition, PacketField, Parameter, load
+from rtqual_docking.packets.definition import WHOLE, Definition, PacketField, Parameter, load
 
 _HEAD = """\
 # Telecommands and telemetry

@@ -17,7 +17,7 @@ QUICK = (
     "base/test_interrupt.py", "base/test_lock.py", "base/test_scratch.py", "protocols/record", "protocols/test_part.py",
     "engine/analysis/test_analysis_needs.py", "engine/analysis/test_analysis_verdict.py",
     "engine/analysis/test_clocks.py", "engine/analysis/test_left_out.py", "engine/analysis/test_series.py",
-    "engine/dialogue/test_framing.py", "engine/dictionary/test_codec.py", "engine/mission/test_toml_lines.py",
+    "engine/dialogue/test_framing.py", "engine/mission/test_toml_lines.py",
 )  # fmt: skip
 LOAD = """
 import sys

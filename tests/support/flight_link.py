@@ -13,9 +13,10 @@ from typing import Any
 
 import pytest
 
-from rtqual.engine.dictionary import octets
-from rtqual.engine.dictionary.codec import Telemetry, telecommand, telemetry
-from rtqual.engine.dictionary.definition import load
+from rtqual.engine.dialogue.octets import crc16, from_cobs
+from rtqual_docking.packets import packet_octets as octets
+from rtqual_docking.packets.codec import Telemetry, telecommand, telemetry
+from rtqual_docking.packets.definition import load
 from support.flight_programs import flight_program
 
 DEFINITION = load()
@@ -45,11 +46,11 @@ class Ground:
         if self.serial:
             *frames, rest = bytes(self.stream).split(b"\0")
             self.stream = bytearray(rest)
-            packets = [one for frame in frames if (one := octets.from_cobs(frame))]
+            packets = [one for frame in frames if (one := from_cobs(frame))]
         else:
             packets = list(octets.packets(self.stream))
         of_files = [one for one in packets if one[1] == DEFINITION.apid + 1]
-        self.pdus += [one[6:-2] for one in of_files if octets.crc16(one) == 0]
+        self.pdus += [one[6:-2] for one in of_files if crc16(one) == 0]
         self.reports += [telemetry(DEFINITION, one) for one in packets if one not in of_files]
         return self.open
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-from rtqual.engine.dictionary.definition import Definition, parse
-from rtqual.engine.dictionary.octets import sealed, time_octets
 from rtqual.engine.procedure.judging import Judgement
+from rtqual_docking.packets.definition import Definition, parse
+from rtqual_docking.packets.packet_octets import sealed, time_octets
 from rtqual_docking.procedures.checked_procedures import load_procedure
 from rtqual_docking.procedures.model import Procedure
 from rtqual_docking.procedures.own_program import judge

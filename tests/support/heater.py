@@ -10,7 +10,7 @@ from rtqual.engine.dialogue.dialogue_script import compiled
 from rtqual.engine.dialogue.hearing import judge
 from rtqual.engine.dialogue.language import Language, language_of
 from rtqual.engine.dialogue.model import Dialogue
-from rtqual.engine.dictionary.octets import crc16
+from rtqual.engine.dialogue.octets import crc16
 from rtqual.engine.mission import load_mission
 from rtqual.engine.mission.verify_table import Verify
 from rtqual.engine.procedure.judging import Judgement

@@ -3,9 +3,9 @@
 
 from pathlib import Path
 
-from rtqual.engine.dictionary.definition import Definition
 from rtqual.engine.mission.verify_table import Verify
 from rtqual.engine.procedure.procedure_files import checked, files_of
+from rtqual_docking.packets.definition import Definition
 from rtqual_docking.procedures.model import Procedure
 from rtqual_docking.procedures.script import compiled
 from rtqual_docking.procedures.unknown import unknown

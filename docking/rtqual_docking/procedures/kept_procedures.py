@@ -6,8 +6,8 @@ from typing import Self
 from pydantic import model_validator
 
 from rtqual.base.errors import BadInput
-from rtqual.engine.dictionary.definition import load
 from rtqual.engine.procedure.kinds import KeptProcedures
+from rtqual_docking.packets.definition import load
 from rtqual_docking.procedures.model import Procedure
 from rtqual_docking.procedures.script import compiled
 from rtqual_docking.procedures.unknown import unknown

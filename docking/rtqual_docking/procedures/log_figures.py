@@ -9,9 +9,9 @@ from rtqual.engine.dialogue.answer_times import AnswerTime
 from rtqual.engine.dialogue.answer_times import answers as answer_times
 from rtqual.engine.dialogue.hearing import hear
 from rtqual.engine.dialogue.language import Got
-from rtqual.engine.dictionary.definition import Definition
 from rtqual.engine.procedure.log import Unsound, read_log
 from rtqual.reports.trends import POSE_AGE
+from rtqual_docking.packets.definition import Definition
 from rtqual_docking.procedures.model import Procedure
 from rtqual_docking.procedures.own_program import language
 from rtqual_docking.procedures.script import compiled

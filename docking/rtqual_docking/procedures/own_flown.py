@@ -7,8 +7,6 @@ from pathlib import Path
 
 from rtqual.base.errors import BadInput
 from rtqual.engine.dialogue.answer_times import AnswerTime
-from rtqual.engine.dictionary.definition import Definition
-from rtqual.engine.dictionary.definition import load as load_definition
 from rtqual.engine.mission import Mission
 from rtqual.engine.mission.verify_table import Camera, Verify
 from rtqual.engine.procedure.judging import Judgement
@@ -17,6 +15,8 @@ from rtqual.engine.procedure.played_log import log_of
 from rtqual.protocols.instrument import Instrument, Parameters
 from rtqual.protocols.record.schema import Record
 from rtqual.reports.trends import Trend, trends
+from rtqual_docking.packets.definition import Definition
+from rtqual_docking.packets.definition import load as load_definition
 from rtqual_docking.procedure import instruments
 from rtqual_docking.procedures.checked_procedures import procedures_of
 from rtqual_docking.procedures.kept_procedures import Procedures

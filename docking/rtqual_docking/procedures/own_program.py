@@ -8,14 +8,14 @@ from typing import Any
 from rtqual.base.errors import BadInput
 from rtqual.engine.dialogue.hearing import judge as judge_any
 from rtqual.engine.dialogue.language import Got, Language
-from rtqual.engine.dictionary.codec import telecommand, telemetry
-from rtqual.engine.dictionary.definition import EVENT_NUMBERS, Definition
 from rtqual.engine.mission.language_table import Framing, Spoken
 from rtqual.engine.mission.verify_table import Verify
 from rtqual.engine.procedure.judging import Anchor, Judgement
 from rtqual.engine.procedure.line import Line
 from rtqual.engine.procedure.log import Entry, What
 from rtqual.protocols.dictionary import Encoded, Refused, Report, Several
+from rtqual_docking.packets.codec import telecommand, telemetry
+from rtqual_docking.packets.definition import EVENT_NUMBERS, Definition
 from rtqual_docking.procedures import sound
 from rtqual_docking.procedures.model import Expect, Match, Procedure, Step
 from rtqual_docking.procedures.script import CLOSING_NS, HOUSEKEEPING, compiled

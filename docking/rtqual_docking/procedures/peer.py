@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from math import inf
 
-from rtqual.engine.dictionary.definition import Definition
 from rtqual.engine.procedure.judging import Check, Judgement
 from rtqual.protocols.record.schema import Scalar
+from rtqual_docking.packets.definition import Definition
 from rtqual_docking.procedures.model import Peer, Procedure
 from rtqual_docking.procedures.own_program import judge
 

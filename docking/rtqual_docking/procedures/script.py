@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from rtqual.base.errors import BadInput
-from rtqual.engine.dictionary.codec import telecommand
-from rtqual.engine.dictionary.definition import Definition
-from rtqual.engine.dictionary.octets import damaged
 from rtqual.engine.procedure.described import clock_ns
-from rtqual.engine.procedure.line import CLOSING, Line
+from rtqual.engine.procedure.line import CLOSING, Line, lines_of
 from rtqual.protocols.dictionary import Encoded
+from rtqual_docking.packets.codec import telecommand
+from rtqual_docking.packets.definition import Definition
+from rtqual_docking.packets.packet_octets import damaged
 from rtqual_docking.procedures.model import Damage, Fault, Procedure, Step
 
 PROGRAM = "ds325-flight"
@@ -30,26 +30,24 @@ _INNER = 8192  # sequence counts of telecommands within others begin here
 def compiled(procedure: Procedure, definition: Definition, where: str = "") -> tuple[Line, ...]:
     """The lines of the script; the last is its end. Raises BadInput for arguments that no packet takes."""
     where = where or procedure.name
-    lines: list[Line] = []
     sequence, used = 1, 0  # used: the last sound telecommand's counter
-    for number, step in enumerate(procedure.done):
-        if step.fault:
-            lines.append(Line(step.at, _fault(step.fault), number))
-        elif step.raw:
-            lines.append(_sending(step.at, bytes.fromhex(step.raw), number, "raw", sound=False))
-        elif step.damage is Damage.DUPLICATE:
-            before = next(line for line in reversed(lines) if line.packet)
-            lines.append(_sending(step.at, before.packet, number, before.command, sound=False))
-        elif step.send:
-            sequence += _GAP if step.damage is Damage.GAP else 0
-            key = KEY if procedure.tagged and step.damage is not Damage.UNTAGGED else None
-            counter = used if step.damage is Damage.COUNTER else sequence
-            packet = _telecommand(step, definition, sequence, f"{where}: step {number + 1}", key, counter)
-            sound = step.damage in (None, Damage.GAP)
-            whole = sound or step.damage in (Damage.UNTAGGED, Damage.COUNTER)
-            sent = packet if whole else damaged(packet, str(step.damage))
-            lines.append(_sending(step.at, sent, number, step.send, sound=sound))
-            used, sequence = counter if sound else used, sequence + 1
+
+    def octets(number: int, step: Step, raw: bytes) -> Line:
+        return _sending(step.at, raw, number, "raw", sound=False)
+
+    def told(number: int, step: Step) -> Line:
+        nonlocal sequence, used
+        sequence += _GAP if step.damage is Damage.GAP else 0
+        key = KEY if procedure.tagged and step.damage is not Damage.UNTAGGED else None
+        counter = used if step.damage is Damage.COUNTER else sequence
+        packet = _telecommand(step, definition, sequence, f"{where}: step {number + 1}", key, counter)
+        sound = step.damage in (None, Damage.GAP)
+        whole = sound or step.damage in (Damage.UNTAGGED, Damage.COUNTER)
+        sent = packet if whole else damaged(packet, str(step.damage))
+        used, sequence = counter if sound else used, sequence + 1
+        return _sending(step.at, sent, number, str(step.send), sound=sound)
+
+    lines = list(lines_of(procedure.done, _fault, octets, told))
     entries = [{"structure": name} for name in HOUSEKEEPING]
     key = KEY if procedure.tagged else None
     closing = telecommand(definition, "HK_ONCE", None, entries, sequence=sequence, key=key, counter=sequence)

@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from rtqual.engine.dialogue.language import Got
-from rtqual.engine.dictionary.definition import TIME_OCTETS
-from rtqual.engine.dictionary.octets import TC_HEADER, packet_length
+from rtqual.engine.dialogue.octets import packet_length
 from rtqual.engine.procedure.log import Entry, What
+from rtqual_docking.packets.definition import TIME_OCTETS
+from rtqual_docking.packets.packet_octets import TC_HEADER
 
 ANSWERS, EVENTS = 1, 5  # services
 _SCHEDULE = bytes([11, 4])

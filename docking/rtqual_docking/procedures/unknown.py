@@ -6,13 +6,19 @@ import struct
 from collections.abc import Iterator
 from math import inf
 
-from rtqual.engine.dictionary.definition import WHOLE, Definition, PacketField
 from rtqual.engine.mission.explain import Problem, suggest
 from rtqual.engine.procedure.described import Bounds, Wanted
-from rtqual.engine.procedure.transfers import FIELDS, NAME, TEXT
+from rtqual.engine.procedure.transfers import NAME
+from rtqual_docking.packets.definition import WHOLE, Definition, PacketField
 from rtqual_docking.procedures.model import Expect, Match, Procedure
 from rtqual_docking.procedures.sound import ANSWERS
 
+_TEXT = "text"
+# Of a file, that a procedure may ask for.
+_FIELDS = (
+    PacketField("name", _TEXT, 0),
+    *(PacketField(name, "u32", 4) for name in ("octets", "packets", "lost", "asked")),
+)
 _WHOLE = {**WHOLE, "time": (8, 0, 2**32 * 10**9 - 1)}  # ns
 
 
@@ -51,7 +57,7 @@ def _of_match(match: Match, definition: Definition, *, answers: bool) -> Iterato
     if match.failure and meant and not all(any(f.kind == "failure" for f in row.fields) for row in meant):
         yield "failure", "stands in reports 1.2, 1.4 and 1.8 only; write report = one of these"
     is_file = isinstance(match, Expect) and match.file is not None
-    fields = FIELDS if is_file else tuple(field for row in meant for field in (*row.fields, *row.entries))
+    fields = _FIELDS if is_file else tuple(field for row in meant for field in (*row.fields, *row.entries))
     for name, wanted in match.values.items() if meant or is_file else ():
         same = [field for field in fields if field.name == name]
         if not same:
@@ -70,9 +76,9 @@ def _why_not(wanted: Wanted, field: PacketField, event: str, definition: Definit
         return "" if wanted in labels else f"{wanted!r} is none of its values; {suggest(wanted, labels)}"
     if isinstance(wanted, str):
         why = f"{wanted!r} is no number; write one, or bounds as {{ at_most = 5 }}"
-        return why if field.kind != TEXT else "" if re.fullmatch(NAME, wanted) else f"{wanted!r} is no name of a file"
+        return why if field.kind != _TEXT else "" if re.fullmatch(NAME, wanted) else f"{wanted!r} is no name of a file"
     if field.kind not in (*_WHOLE, "f32"):
-        allowed = suggest("", labels) if labels else "write a text" if field.kind == TEXT else "leave it out"
+        allowed = suggest("", labels) if labels else "write a text" if field.kind == _TEXT else "leave it out"
         return f"is no number; {allowed}"
     if labels and not isinstance(wanted, Bounds):
         return "" if wanted in labels.values() else f"{wanted} is none of its values; {suggest('', labels)}"

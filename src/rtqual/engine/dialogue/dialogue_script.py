@@ -2,43 +2,37 @@
 """A procedure as the timed script that `rtqual-wire` plays: what begins every procedure, its steps, what ends it."""
 
 from collections.abc import Iterator, Mapping
+from itertools import count
+from operator import attrgetter
 from typing import Any
 
 from rtqual.base.errors import BadInput
 from rtqual.engine.dialogue.framing import framed
 from rtqual.engine.dialogue.language import Language
 from rtqual.engine.dialogue.meaning import RAW
-from rtqual.engine.dialogue.model import Dialogue, DialogueDamage
+from rtqual.engine.dialogue.model import Dialogue, DialogueDamage, DialogueStep
 from rtqual.engine.mission.language_table import Telecommand
-from rtqual.engine.procedure.line import CLOSING, SETUP, Line
+from rtqual.engine.procedure.line import CLOSING, SETUP, Line, lines_of
 from rtqual.protocols.dictionary import Encoded, Refused
 
 
 def compiled(procedure: Dialogue, language: Language, where: str = "") -> tuple[Line, ...]:
     """The lines of the script; the last is its end. Raises BadInput for what the dictionary refuses."""
     verify, where = language.verify, where or procedure.name
-    lines: list[Line] = []
-    sequence = 0
-    for telecommand in verify.setup:
-        lines.append(_fixed(0, telecommand, SETUP, language, sequence))
-        sequence += 1
-    for number, step in enumerate(procedure.done):
-        if step.fault:
-            lines.append(Line(step.at, step.fault.line, number))
-        elif step.damage is DialogueDamage.DUPLICATE:
-            before = next(line for line in reversed(lines) if line.packet)
-            lines.append(_sending(step.at, before.encoded, number, before.command, language, sound=False))
-        elif step.raw:
-            lines.append(_sending(step.at, Encoded(bytes.fromhex(step.raw)), number, RAW, language, sound=False))
-        elif step.send:
-            encoded = _encoded(language, step.send, step.args, sequence, f"{where}: step {number + 1}")
-            encoded = _damaged(encoded, step.damage)
-            sound = not step.unanswered and step.damage is None
-            lines.append(_sending(step.at, encoded, number, step.send, language, sound=sound))
-            sequence += 1
-    for telecommand in verify.closing:
-        lines.append(_fixed(procedure.ends, telecommand, CLOSING, language, sequence))
-        sequence += 1
+    sequence = count()
+
+    def octets(number: int, step: DialogueStep, raw: bytes) -> Line:
+        return _sending(step.at, Encoded(raw), number, RAW, language, sound=False)
+
+    def telecommand(number: int, step: DialogueStep) -> Line:
+        name = str(step.send)
+        encoded = _encoded(language, name, step.args, next(sequence), f"{where}: step {number + 1}")
+        sound = not step.unanswered and step.damage is None
+        return _sending(step.at, _damaged(encoded, step.damage), number, name, language, sound=sound)
+
+    lines = [_fixed(0, fixed, SETUP, language, next(sequence)) for fixed in verify.setup]
+    lines += lines_of(procedure.done, attrgetter("line"), octets, telecommand)
+    lines += [_fixed(procedure.ends, fixed, CLOSING, language, next(sequence)) for fixed in verify.closing]
     end_ns = procedure.ends + max((within for _, within in language.stages()), default=0) * bool(verify.closing)
     return (*lines, Line(end_ns, "end"))
 

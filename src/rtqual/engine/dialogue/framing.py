@@ -4,7 +4,7 @@
 import zlib
 from collections.abc import Iterator
 
-from rtqual.engine.dictionary.octets import cobs, from_cobs, packet_length
+from rtqual.engine.dialogue.octets import cobs, from_cobs, packet_length
 from rtqual.engine.mission.language_table import Framing
 
 MOST_OCTETS = 1 << 20  # of a packet; what says that it is longer is no packet

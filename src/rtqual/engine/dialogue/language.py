@@ -13,8 +13,8 @@ from rtqual.base.scratch import scratch
 from rtqual.engine.dialogue.lives import Lives
 from rtqual.engine.dialogue.meaning import BEGINS, ENDS, Meant, meant, preset, told
 from rtqual.engine.dialogue.model import DialogueExpect
+from rtqual.engine.dialogue.octets import crc16
 from rtqual.engine.dialogue.sealing import sealed
-from rtqual.engine.dictionary.octets import crc16
 from rtqual.engine.mission.explain import suggest
 from rtqual.engine.mission.language_table import Framing, Meaning, Spoken, Stage
 from rtqual.engine.mission.verify_table import Verify

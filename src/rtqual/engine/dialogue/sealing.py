@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import reduce
 from operator import xor
 
-from rtqual.engine.dictionary.octets import crc16
+from rtqual.engine.dialogue.octets import crc16
 from rtqual.protocols.dictionary import Refused
 
 _HEADER = 6  # of a space packet, CCSDS 133.0-B

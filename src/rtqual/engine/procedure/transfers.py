@@ -5,20 +5,12 @@ import re
 from dataclasses import dataclass
 from typing import Self
 
-from rtqual.engine.dictionary.definition import PacketField
-
 NAME = r"[A-Za-z0-9._-]{1,32}"
 _LINE = re.compile(
     rf"(?P<transaction>[1-9]\d{{0,9}}) (?P<condition>\d{{1,2}}) (?P<name>{NAME}) (?P<octets>\d{{1,10}})"
     r" [0-9a-f]{8} (?P<differ>-|\d{1,10}) (?P<packets>\d{1,9}) (?P<missing>\d{1,9}) (?P<lost>\d{1,9})"
     r" (?P<asked>\d{1,9})",
     re.ASCII,
-)
-TEXT = "text"
-# That a procedure may ask for.
-FIELDS = (
-    PacketField("name", TEXT, 0),
-    *(PacketField(name, "u32", 4) for name in ("octets", "packets", "lost", "asked")),
 )
 CONDITIONS = {  # CCSDS 727.0-B-5, table 5-5
     1: "nobody acknowledged its end", 4: "it is too large", 5: "its checksum is wrong", 6: "its size is wrong",

@@ -15,9 +15,9 @@ from spacepackets.ecss.req_id import RequestId
 from spacepackets.ecss.tc import PusTc
 from spacepackets.ecss.tm import PusTm
 
-from rtqual.engine.dictionary import octets
-from rtqual.engine.dictionary.codec import Value, telecommand, telemetry
-from rtqual.engine.dictionary.definition import CommandDefinition, PacketField, load
+from rtqual_docking.packets import packet_octets as octets
+from rtqual_docking.packets.codec import Value, telecommand, telemetry
+from rtqual_docking.packets.definition import CommandDefinition, PacketField, load
 from support.flight_programs import flight_program
 
 DEFINITION = load()

@@ -15,7 +15,7 @@ from spacepackets.cfdp.pdu import AckPdu, FinishedPdu, MetadataPdu
 from spacepackets.cfdp.pdu.finished import FinishedParams
 from spacepackets.cfdp.pdu.helper import PduFactory
 
-from rtqual.engine.dictionary import octets
+from rtqual_docking.packets import packet_octets as octets
 from support.cfdp_receiver import Receiver
 from support.flight_link import DEFINITION, PATIENCE_S, Program, command, start
 from support.flight_programs import flight_program

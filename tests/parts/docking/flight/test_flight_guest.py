@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from rtqual.engine.dictionary.codec import Telemetry, telecommand, telemetry
-from rtqual.engine.dictionary.definition import load
 from rtqual.protocols.board import JobOutcome
+from rtqual_docking.packets.codec import Telemetry, telecommand, telemetry
+from rtqual_docking.packets.definition import load
 from support.camera_guest import camera_guest
 from support.flight_programs import flight_program
 

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from rtqual.engine.dictionary import octets
-from rtqual.engine.dictionary.codec import telecommand
+from rtqual.engine.dialogue.octets import cobs
+from rtqual_docking.packets.codec import telecommand
 from support.flight_link import DEFINITION, PATIENCE_S, Ground, Program, command, dog, fed, start
 from support.flight_programs import flight_program, run_flight
 from support.stopped import stopped
@@ -89,9 +89,7 @@ def test_noise_on_the_serial_line_runs_no_wrong_command(start: Callable[..., Pro
     for number in range(count):
         # A list makes it long; the octets of a ping lie within it, as a wrong command would.
         entries = [{"parameter": "RATE"} for _ in range(draw.randint(1, 60))]
-        frame = bytearray(
-            octets.cobs(telecommand(DEFINITION, "GET_PARAMETERS", None, entries, sequence=number, acks=1))
-        )
+        frame = bytearray(cobs(telecommand(DEFINITION, "GET_PARAMETERS", None, entries, sequence=number, acks=1)))
         hit = [at for at in range(len(frame)) if draw.random() < 0.01]
         for at in hit:
             frame[at] ^= draw.randrange(1, 256)
@@ -99,7 +97,7 @@ def test_noise_on_the_serial_line_runs_no_wrong_command(start: Callable[..., Pro
         ground.send(bytes(frame))
         while ground.take(0):
             pass
-    ground.send(b"\0" + octets.cobs(command("PING", 9999)))
+    ground.send(b"\0" + cobs(command("PING", 9999)))
     ground.until("PONG")
     accepted = [one.request for one in ground.reports if one.name == "ACCEPTED"]
     numbers = [int.from_bytes(one or b"", "big") & 0x3FFF for one in accepted]
@@ -107,7 +105,7 @@ def test_noise_on_the_serial_line_runs_no_wrong_command(start: Callable[..., Pro
     assert {one.name for one in ground.reports} <= {
         "ACCEPTED", "NOT_ACCEPTED", "PARAMETERS", "PONG", "STARTED", "COMPLETED", "EVENT_INFO", "EVENT_MEDIUM"
     }  # fmt: skip
-    ground.send(octets.cobs(command("HK_ONCE", 10000, structure="LINK")))
+    ground.send(cobs(command("HK_ONCE", 10000, structure="LINK")))
     link = ground.until("HK_LINK")[0].fields
     assert link["damaged"] > count // 4 and link["commands_lost"] == 0
     # A frame is whole if neither it nor the zero before it was hit.

@@ -16,8 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from rtqual.engine.dictionary import octets
-from rtqual.engine.dictionary.codec import Value, telecommand
+from rtqual.engine.dialogue.octets import cobs
+from rtqual_docking.packets import packet_octets as octets
+from rtqual_docking.packets.codec import Value, telecommand
 from support.flight_link import DEFINITION, PATIENCE_S, Ground, Program, command, dog, fed, start
 from support.flight_programs import run_flight
 
@@ -63,7 +64,7 @@ def slow_line() -> Iterator[tuple[str, Ground]]:
             os.write(go, os.read(ours, 115))
 
     with beside(carry):
-        yield os.ttyname(theirs), Ground(lambda one: os.write(ours, octets.cobs(one)), come, serial=True)
+        yield os.ttyname(theirs), Ground(lambda one: os.write(ours, cobs(one)), come, serial=True)
     for fd in (ours, theirs, come, go):
         os.close(fd)
 

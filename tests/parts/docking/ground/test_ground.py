@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from rtqual.engine.dictionary.codec import telemetry
+from rtqual_docking.packets.codec import telemetry
 from support.built import built
 from support.flight_link import DEFINITION, Program, command, start
 from support.flight_programs import flight_program

@@ -30,8 +30,9 @@ from spacepackets.cfdp.pdu.helper import PduFactory
 from spacepackets.cfdp.pdu.metadata import MetadataParams
 from spacepackets.util import ByteFieldU8, ByteFieldU32
 
-from rtqual.engine.dictionary import octets
+from rtqual.engine.dialogue.octets import crc16
 from rtqual.engine.procedure.transfers import CONDITIONS, File
+from rtqual_docking.packets import packet_octets as octets
 from support.built import built
 from support.flight_link import DEFINITION, PATIENCE_S, Program, command, start
 from support.flight_programs import flight_program
@@ -127,7 +128,7 @@ class Board:
         while True:
             while self._came:
                 packet = self._came.pop(0)
-                assert octets.crc16(packet) == 0 and packet[:2] == (0x1000 | DEFINITION.apid + 1).to_bytes(2, "big")
+                assert crc16(packet) == 0 and packet[:2] == (0x1000 | DEFINITION.apid + 1).to_bytes(2, "big")
                 pdu = PduFactory.from_raw(packet[6:-2])
                 assert pdu is not None and pdu.transaction_seq_num == self.of.transaction_seq_num
                 if isinstance(pdu, kind):

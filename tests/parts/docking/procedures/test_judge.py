@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rtqual.engine.dialogue.hearing import _Meets
-from rtqual.engine.dictionary.codec import telecommand
 from rtqual.engine.procedure.judging import Judgement
+from rtqual_docking.packets.codec import telecommand
 from rtqual_docking.procedures.checked_procedures import load_procedure
 from rtqual_docking.procedures.log_figures import figures
 from rtqual_docking.procedures.model import Procedure

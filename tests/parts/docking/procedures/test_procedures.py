@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from rtqual.base.errors import BadInput
-from rtqual.engine.dictionary.octets import crc16
+from rtqual.engine.dialogue.octets import crc16
 from rtqual.engine.mission import load_mission
 from rtqual.engine.mission.verify_table import Camera
 from rtqual.engine.procedure.compliance import Compliance, PlayedRun, control, unasked

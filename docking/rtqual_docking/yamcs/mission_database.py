@@ -8,7 +8,7 @@ Inserting into the schedule is left out, since Yamcs wraps any command for servi
 from collections.abc import Iterable, Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from rtqual.engine.dictionary.definition import (
+from rtqual_docking.packets.definition import (
     TELECOMMAND,
     WHOLE,
     CommandDefinition,

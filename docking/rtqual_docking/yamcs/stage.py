@@ -8,11 +8,11 @@ from shlex import quote
 from rtqual.base import unlinked
 from rtqual.base.errors import BadInput
 from rtqual.base.words import whole
-from rtqual.engine.dictionary.definition import load as load_definition
 from rtqual.engine.mission import Mission
-from rtqual.parts.yamcs.stacks import stacks
-from rtqual.parts.yamcs.yamcs import MAIN, MARK, VERSION, GroundPlace, configuration
 from rtqual.stages.flown import flown
+from rtqual_docking.packets.definition import load as load_definition
+from rtqual_docking.yamcs.stacks import stacks
+from rtqual_docking.yamcs.yamcs import MAIN, MARK, VERSION, GroundPlace, configuration
 
 _OURS = "pom.xml"  # written first
 _MOST_B = 1 << 16

@@ -31,7 +31,7 @@ def ground(
         Where Yamcs shows its web pages, on this machine only.
     """
     from rtqual.engine.campaign.folder import OUT  # noqa: PLC0415 - the libraries behind it are slow to load
-    from rtqual.parts.yamcs import stage  # noqa: PLC0415
+    from rtqual_docking.yamcs import stage  # noqa: PLC0415
 
     place = stage.place(board, web_port)
     read = load_mission(mission)

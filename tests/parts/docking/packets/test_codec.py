@@ -6,9 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rtqual.base.errors import BadInput
-from rtqual.engine.dictionary import octets
-from rtqual.engine.dictionary.codec import Value, raw_telecommand, telecommand, telemetry
-from rtqual.engine.dictionary.definition import load
+from rtqual.engine.dialogue.octets import cobs, crc16, from_cobs, packet_length
+from rtqual_docking.packets import packet_octets as octets
+from rtqual_docking.packets.codec import Value, raw_telecommand, telecommand, telemetry
+from rtqual_docking.packets.definition import load
 
 DEFINITION = load()
 
@@ -69,14 +70,14 @@ def test_what_is_not_defined_is_not_sent(name: str, arguments: dict[str, Value],
 
 @given(st.binary(max_size=600))
 def test_frames_on_a_serial_line_come_back(data: bytes) -> None:
-    frame = octets.cobs(data)
+    frame = cobs(data)
     assert frame.count(0) == 1 and frame.endswith(b"\0")
-    assert octets.from_cobs(frame[:-1]) == data
+    assert from_cobs(frame[:-1]) == data
 
 
 @given(st.binary(max_size=300))
 def test_no_frame_and_no_packet_is_read_beyond_its_end(data: bytes) -> None:
-    octets.from_cobs(data)
+    from_cobs(data)
     with pytest.raises(BadInput):
         telemetry(DEFINITION, data)
 
@@ -93,10 +94,10 @@ def test_damage_changes_a_telecommand(how: str, key: bytes | None) -> None:
     good = telecommand(DEFINITION, "PING", sequence=7, key=key, counter=1)
     bad = octets.damaged(good, how)
     assert bad != good
-    assert (octets.crc16(bad) == 0) == (how not in ("crc", "truncated"))
+    assert (crc16(bad) == 0) == (how not in ("crc", "truncated"))
 
 
 def test_a_tag_covers_all_before_it() -> None:
     one, other = (raw_telecommand(DEFINITION, 17, 1, b"", sequence=1, key=b"key", counter=n) for n in (1, 2))
-    assert octets.packet_length(one) == len(one) == 13 + octets.COUNTER_OCTETS + octets.TAG_OCTETS
+    assert packet_length(one) == len(one) == 13 + octets.COUNTER_OCTETS + octets.TAG_OCTETS
     assert one[-18:-2] != other[-18:-2]

@@ -17,8 +17,9 @@ from pathlib import Path
 
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.base.words import whole
-from rtqual.engine.dictionary import octets
-from rtqual.engine.dictionary.definition import load
+from rtqual.engine.dialogue.octets import cobs, crc16, from_cobs, packet_length
+from rtqual_docking.packets import packet_octets as octets
+from rtqual_docking.packets.definition import load
 
 _READ = 65536
 _TURN = 2048  # of a ground before the next one has its turn: 0.2 s of a line of 115,200 baud
@@ -117,8 +118,8 @@ class Carrier:
         # What is longer than any frame is none: it would grow for ever on a line that never says zero.
         self._frames = bytearray(rest if len(rest) <= 2 * self._largest else b"")
         for frame in frames:
-            packet = octets.from_cobs(frame)
-            if packet and octets.packet_length(packet) == len(packet) and not octets.crc16(packet):
+            packet = from_cobs(frame)
+            if packet and packet_length(packet) == len(packet) and not crc16(packet):
                 for ground in list(self._grounds):
                     self._send(ground, packet)
 
@@ -147,8 +148,8 @@ class Carrier:
         stream, _ = self._grounds[connection]
         stream += got
         for packet in octets.packets(stream):
-            self._to_go += octets.cobs(packet)
-        if (octets.packet_length(stream) or 0) > self._largest:
+            self._to_go += cobs(packet)
+        if (packet_length(stream) or 0) > self._largest:
             self._close(connection, "sent what is no telecommand")
 
     def _send(self, connection: socket.socket, packet: bytes = b"") -> None:

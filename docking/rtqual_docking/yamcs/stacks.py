@@ -9,9 +9,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from rtqual.engine.dictionary.definition import Definition
 from rtqual.engine.procedure.described import Bounds
-from rtqual.parts.yamcs.mission_database import SPACE, sent_by_yamcs
+from rtqual_docking.packets.definition import Definition
+from rtqual_docking.yamcs.mission_database import SPACE, sent_by_yamcs
 
 _REFUSALS = ("1.2", "1.4", "1.8")
 _MS = 10**6

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from rtqual.engine.dictionary import octets
+from rtqual.engine.dialogue.octets import cobs
 from support.command import rtqual_command, rtqual_here
 from support.flight_link import PATIENCE_S, Ground, Program, command, start
 
@@ -148,7 +148,7 @@ def test_a_ground_that_floods_a_line_that_takes_nothing_costs_no_telemetry() -> 
         while select.select([], [flood.fd], [], 1)[1]:  # until nobody takes more of it
             assert time.monotonic() < end
             os.write(flood.fd, ping * 1000)
-        os.write(board, octets.cobs(ping) * 20)
+        os.write(board, cobs(ping) * 20)
         _gets(other, ping * 20)
         process.send_signal(signal.SIGINT)
         assert process.wait(PATIENCE_S) == 0
@@ -159,12 +159,12 @@ def test_a_flood_of_grounds_costs_those_that_are_there_nothing() -> None:
     ping = command("PING", 1)
     with silent_board() as (board, line), carried(line) as (process, connect):
         first = connect()
-        os.write(board, octets.cobs(ping))
+        os.write(board, cobs(ping))
         _gets(first, ping)
         others = [connect() for _ in range(40)]
         for one in others[15:]:
             one.until_closed()
-        os.write(board, octets.cobs(ping))
+        os.write(board, cobs(ping))
         for one in (first, *others[:15]):
             _gets(one, ping)
         assert process.poll() is None
@@ -198,6 +198,6 @@ def test_a_line_that_ends_is_told() -> None:
             end, _ = guest.accept()
             with end:
                 assert end.recv(1) == b"\0"
-                end.sendall(octets.cobs(command("PING", 1)) * 3)
+                end.sendall(cobs(command("PING", 1)) * 3)
             _, told = it.communicate(timeout=PATIENCE_S)
             assert (it.returncode, "the serial line has ended" in told) == (3, True), told

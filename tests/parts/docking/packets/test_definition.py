@@ -7,11 +7,11 @@ from xml.etree import ElementTree
 import pytest
 
 from rtqual.base.errors import BadInput
-from rtqual.engine.dictionary.definition import load, parse
-from rtqual.parts.yamcs.mission_database import database
+from rtqual_docking.packets.definition import load, parse
 from rtqual_docking.reference import page
+from rtqual_docking.yamcs.mission_database import database
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 TEXT = (ROOT / "docking/flight/packets.toml").read_text()
 XTCE = "{http://www.omg.org/spec/XTCE/20180204}"
 

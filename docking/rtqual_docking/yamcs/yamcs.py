@@ -12,8 +12,8 @@ from typing import Any
 
 import yaml
 
-from rtqual.engine.dictionary.definition import TELECOMMAND, Definition
-from rtqual.parts.yamcs.mission_database import SPACE, database
+from rtqual_docking.packets.definition import TELECOMMAND, Definition
+from rtqual_docking.yamcs.mission_database import SPACE, database
 
 VERSION = "5.13.2"
 MAIN = "org.yamcs.YamcsServer"

@@ -13,19 +13,19 @@ import pytest
 import yaml
 
 from rtqual.base.errors import BadInput
-from rtqual.engine.dictionary import octets
-from rtqual.engine.dictionary.codec import telecommand
-from rtqual.engine.dictionary.definition import CommandDefinition, PacketField, load
 from rtqual.engine.mission import load_mission
 from rtqual.engine.procedure.line import CLOSING
-from rtqual.parts.yamcs.stage import ground
-from rtqual.parts.yamcs.yamcs import GroundPlace, configuration
+from rtqual_docking.packets import packet_octets as octets
+from rtqual_docking.packets.codec import telecommand
+from rtqual_docking.packets.definition import CommandDefinition, PacketField, load
 from rtqual_docking.procedures.checked_procedures import load_procedures
 from rtqual_docking.procedures.model import Procedure
 from rtqual_docking.procedures.script import compiled
+from rtqual_docking.yamcs.stage import ground
+from rtqual_docking.yamcs.yamcs import GroundPlace, configuration
 from support.command import rtqual_here
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 DEFINITION = load()
 PLACE = GroundPlace("127.0.0.1", 10025, 8090)
 FILES = configuration(DEFINITION, "docking", PLACE)

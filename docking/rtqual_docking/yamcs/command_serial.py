@@ -21,7 +21,7 @@ def serial(line: str, /, *, port: int = 10025, baud: int = 115200) -> int:
     baud
         The device's speed; 0 leaves it.
     """
-    from rtqual.parts.yamcs.serial import BAUDS, Carrier, opened  # noqa: PLC0415
+    from rtqual_docking.yamcs.serial import BAUDS, Carrier, opened  # noqa: PLC0415
 
     if baud and baud not in BAUDS:
         raise BadInput(f"--baud {baud}: no such speed; write one of {', '.join(map(str, sorted(BAUDS)))}")

@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 
 from rtqual.engine.mission import load_mission
-from rtqual.parts.yamcs.stage import ground
-from rtqual.parts.yamcs.yamcs import GroundPlace
+from rtqual_docking.yamcs.stage import ground
+from rtqual_docking.yamcs.yamcs import GroundPlace
 from support.flight_link import Program, start
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 OPERATOR = ROOT / "tests/support/yamcs_operator.py"
 CLIENT = "yamcs-client==2.1.0"
 WEB_PORT = 18090

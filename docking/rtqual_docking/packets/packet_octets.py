@@ -1,21 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""What packets are made of, apart from any definition: checksums, times, frames on a serial line, authentication tags,
-and the ways in which tests damage them."""
+"""What the flight program's packets are made of: times, checksums, authentication tags, and the ways in which tests
+damage them."""
 
 import hashlib
 import hmac
-from binascii import crc_hqx
 from collections.abc import Iterator
+
+from rtqual.engine.dialogue.octets import crc16, packet_length
 
 TIME_FIELD = 0x2F  # CUC: an epoch of one's own, 4 octets of seconds, 3 of fractions
 COUNTER_OCTETS, TAG_OCTETS = 8, 16
 CRC_OCTETS = 2
-PRIMARY_OCTETS, TC_HEADER, TM_HEADER = 6, 11, 21  # the latter two with the secondary header
-
-
-def crc16(data: bytes) -> int:
-    """CRC-16/CCITT-FALSE (ECSS-E-ST-70-41C, annex B): 0 over a packet with its checksum."""
-    return crc_hqx(data, 0xFFFF)
+TC_HEADER, TM_HEADER = 11, 21  # with the secondary header
 
 
 def sealed(packet: bytes) -> bytes:
@@ -37,47 +33,11 @@ def time_ns(octets: bytes) -> int:
     return int.from_bytes(octets[1:5], "big") * 10**9 + (fraction + (1 << 23) >> 24)
 
 
-def packet_length(stream: bytes | bytearray) -> int | None:
-    """How long the packet at the start is by its header; None: the header is not whole yet."""
-    return int.from_bytes(stream[4:6], "big") + 7 if len(stream) >= PRIMARY_OCTETS else None
-
-
 def packets(stream: bytearray) -> Iterator[bytes]:
     """The whole packets at the front of a stream, which are taken out of it. A TCP stream has no other framing."""
     while (length := packet_length(stream)) is not None and length <= len(stream):
         yield bytes(stream[:length])
         del stream[:length]
-
-
-def cobs(data: bytes) -> bytes:
-    """Consistent overhead byte stuffing (Cheshire and Baker, 1999): no zeros; one ends the frame."""
-    out, block = bytearray(), bytearray()
-    for number in data:
-        if number:
-            block.append(number)
-        if not number or len(block) == 254:
-            out += bytes([len(block) + 1]) + block
-            full = number != 0
-            block.clear()
-        else:
-            full = False
-    if not data or block or not full:
-        out += bytes([len(block) + 1]) + block
-    return bytes(out) + b"\0"
-
-
-def from_cobs(frame: bytes) -> bytes | None:
-    """Of a frame without the zero that ends it; None: it is damaged."""
-    out, at = bytearray(), 0
-    while at < len(frame):
-        code = frame[at]
-        if not code or at + code > len(frame):
-            return None
-        out += frame[at + 1 : at + code]
-        at += code
-        if code < 255 and at < len(frame):
-            out.append(0)
-    return bytes(out)
 
 
 def authenticated(packet: bytes, key: bytes, counter: int) -> bytes:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from rtqual.base.errors import BadInput
-from rtqual.engine.dictionary import octets
-from rtqual.engine.dictionary.definition import (
+from rtqual.engine.dialogue.octets import crc16, packet_length
+from rtqual_docking.packets import packet_octets as octets
+from rtqual_docking.packets.definition import (
     TELECOMMAND,
     TIME_OCTETS,
     WHOLE,
@@ -142,9 +143,9 @@ def _octets(definition: Definition, command: CommandDefinition, field: PacketFie
 
 def telemetry(definition: Definition, packet: bytes) -> Telemetry:
     """Raises BadInput where it is no sound report of this definition."""
-    if len(packet) < octets.TM_HEADER + octets.CRC_OCTETS or octets.packet_length(packet) != len(packet):
+    if len(packet) < octets.TM_HEADER + octets.CRC_OCTETS or packet_length(packet) != len(packet):
         raise BadInput(f"a packet of {len(packet)} octets is not as long as its header says")
-    if octets.crc16(packet):
+    if crc16(packet):
         raise BadInput("a packet with a wrong checksum")
     first, second = struct.unpack(">HH", packet[:4])
     if first != 0x0800 | definition.apid or second >> 14 != 3 or packet[6] >> 4 != 2:
@@ -180,7 +181,7 @@ def _row(
 ) -> tuple[dict[str, Any], int]:
     values: dict[str, Any] = {}
     for field in fields:
-        size = octets.packet_length(data[at:]) if field.kind == TELECOMMAND else field.octets
+        size = packet_length(data[at:]) if field.kind == TELECOMMAND else field.octets
         if size is None or at + size > len(data):
             raise BadInput(f"{report.name} ends within {field.name}")
         values[field.name] = _value(definition, field, data[at : at + size])

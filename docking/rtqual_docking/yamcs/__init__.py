@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A ground system for the flight program: Yamcs, and what it does not bring.
 
-part.py              what this part brings
 command.py           stage.py   Yamcs, ready for the flight program; command_serial.py: the serial line
 yamcs.py             Yamcs's configuration: links, streams, files, events, displays
 mission_database.py  its database of telecommands and telemetry
