@@ -6,7 +6,6 @@ rtqual, and the job is a script for the guest.
 """
 
 import shlex
-import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,6 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from rtqual.base.child import with_us
 from rtqual.base.errors import BadInput, RunFailed
+from rtqual.base.program import run
 from rtqual.base.scratch import scratch
 from rtqual.engine.boards import jobs
 from rtqual.engine.campaign import trusted
@@ -64,22 +64,19 @@ def _again(path: Path, show: Callable[[str], None]) -> Reproduction:
         command = shlex.join(rebuilt.command)
         show(command)
         try:
-            done = subprocess.run(
-                with_us(rebuilt.command), cwd=folder, capture_output=True, text=True, check=False, timeout=_TIMEOUT_S,
-                stdin=subprocess.DEVNULL,
-            )  # fmt: skip
-        except (OSError, subprocess.TimeoutExpired) as error:
+            done = run(with_us(rebuilt.command), folder=folder, timeout_s=_TIMEOUT_S)
+        except RunFailed as error:
             raise RunFailed(f"{path}: its command did not run: {error}") from None
         result = folder / "result"
         if not result.exists() or not result.stat().st_size:
-            raise RunFailed(f"{path}: its command gave no result: {done.stderr.strip()[-200:]}")
+            raise RunFailed(f"{path}: its command gave no result: {done.last_words()}")
         content, log = result.read_bytes(), folder / jobs.LOG
         seen = {jobs.LOG: log.read_text(errors="replace")} if job.watched and log.exists() else {}
     kept = {k: v for k, v in record.manifest.provenance.facts.items() if k.endswith("_size_b")}
     kept |= {jobs.PROCESSOR: row.architecture.name} if row.architecture else {}
     outcome = row.outcome(Left(content, job.collect, kept, rebuilt.command, str(path)))
     outcome = replace(outcome, files={**outcome.files, **seen})
-    measurement = instrument.read(parameters, outcome, cpus=inputs.cpus)
+    measurement = instrument.measured(parameters, outcome, cpus=inputs.cpus)
     same = samples_digest(measurement.series, measurement.scalars) == record.manifest.samples_sha256
     text = "the same samples" if same else f"other samples (the record's clock: {record.manifest.timing})"
     if not same and inputs.cpus > 1:

@@ -346,7 +346,7 @@ class Campaign:
             return
         outcome = board.run(job, seed=cell.seed, timeout_s=cell.timeout_s)
         outcome = replace(outcome, facts={**outcome.facts, **self._prepared.sizes(cell.candidate)})
-        measurement = cell.instrument.read(cell.parameters, outcome, cpus=cell.cpus)
+        measurement = cell.instrument.measured(cell.parameters, outcome, cpus=cell.cpus)
         complaints = kernel_complaints(outcome.console, resets=cell.instrument.resets)
         problems = (*measurement.problems, *outcome.problems, *complaints, *missing_cpus(outcome.facts, cell.cpus))
         problems = (*problems, *spared_memory(outcome.facts, load_of(cell.load, cell.shape)))

@@ -94,7 +94,7 @@ class MeasuredRun:
 
     def same(self, outcome: JobOutcome) -> bool:
         """Whether a run gave the record's samples."""
-        again = self.instrument.read(self._parameters(), outcome, cpus=self.record.inputs.cpus)
+        again = self.instrument.measured(self._parameters(), outcome, cpus=self.record.inputs.cpus)
         return samples_digest(again.series, again.scalars) == self.record.manifest.samples_sha256
 
     def _told(self, series: str) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from rtqual.base.architecture import Architecture
+from rtqual.base.errors import RunFailed, first_line
 from rtqual.protocols.board import Job, JobOutcome
 from rtqual.protocols.load.own import OwnLoad
 from rtqual.protocols.record.schema import Measurement
@@ -50,6 +51,13 @@ class Instrument(ABC):
     @abstractmethod
     def read(self, parameters: Any, outcome: JobOutcome, *, cpus: int) -> Measurement:
         """Raises RunFailed when the output is not what the program prints."""
+
+    def measured(self, parameters: Any, outcome: JobOutcome, *, cpus: int) -> Measurement:
+        """Read what came back. Raises RunFailed, also where an instrument of anybody's errs at it."""
+        try:
+            return self.read(parameters, outcome, cpus=cpus)
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            raise RunFailed(f"{self.name} cannot read what its program said: {first_line(error)}") from error
 
     def settled(self, parameters: Any, folder: Path) -> Any:
         """The parameters with what else decides a run; `folder`: what a mission's paths are relative to.
