@@ -23,11 +23,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from rtqual.base.apt import fetch
+from rtqual.base.program import find
 from rtqual.engine.boards.remote.settings import Settings
 from rtqual.engine.candidates.debian import prepare
 from rtqual.engine.initramfs.contents import guest_tools
 from rtqual.engine.mission import BoardTable
-from rtqual.parts.images.root import tool
 from rtqual.protocols.board.system import Kernel
 from support.known_good import HARDWARE, good_initrd, own
 from support.machines import PARAMETERS, PC, Machine
@@ -184,7 +184,7 @@ def _make(folder: Path, disk: Callable[[Path], str], machine: Machine) -> StandI
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     release = disk(folder)
-    words = [tool("mke2fs", "e2fsprogs"), "-q", "-t", "ext4", str(folder / "second"), f"{_SECOND_MIB}M"]
+    words = [find("mke2fs", "e2fsprogs"), "-q", "-t", "ext4", str(folder / "second"), f"{_SECOND_MIB}M"]
     subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
     firmware = fetch(machine.package).tree
     shutil.copy(firmware / machine.variables, folder / "vars.fd")
@@ -247,11 +247,11 @@ def write_disk(folder: Path, texts: Mapping[str, str], files: Mapping[str, Path]
     for path, size_mib in ((part, _ESP_MIB - 1), (disk, _ESP_MIB)):
         with path.open("wb") as file:
             file.truncate(size_mib * 2**20)
-    mkfs = [tool("mkfs.fat", "dosfstools"), "-F", "32", "-n", "BOOT", "-i", _UUID.replace("-", ""), str(part)]
+    mkfs = [find("mkfs.fat", "dosfstools"), "-F", "32", "-n", "BOOT", "-i", _UUID.replace("-", ""), str(part)]
     subprocess.run(mkfs, check=True, stdout=subprocess.DEVNULL)
     subprocess.run(["mcopy", "-s", "-i", part, *sorted(tree.iterdir()), "::"], check=True)
     layout = "label: dos\nstart=2048, type=ef, bootable\n"
-    subprocess.run([tool("sfdisk", "fdisk"), "--quiet", disk], input=layout, text=True, check=True)
+    subprocess.run([find("sfdisk", "fdisk"), "--quiet", disk], input=layout, text=True, check=True)
     with part.open("rb") as given, disk.open("r+b") as target:
         target.seek(2**20)
         shutil.copyfileobj(given, target)

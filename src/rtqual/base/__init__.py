@@ -10,6 +10,7 @@ unlinked.py      files in a folder that a stranger may have made
 named.py         files that a mission names
 architecture.py  the processors that guests run on
 libraries.py     libraries that are missing: the command that installs them
+program.py       other people's programs, run to their end
 child.py         programs that end when rtqual does
 interrupt.py     what threads wait for ends when rtqual is interrupted
 scratch.py       scratch folders, and those that the dead left

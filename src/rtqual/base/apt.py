@@ -7,7 +7,6 @@ Downloads and unpacked trees lie in the cache; an unpacked tree is named by the 
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from errno import EDQUOT, ENOSPC
@@ -19,6 +18,7 @@ from rtqual.base.architecture import AMD64, Architecture
 from rtqual.base.cache import cache_dir, kept, locked, sha256_file
 from rtqual.base.child import with_us
 from rtqual.base.errors import BadInput, RunFailed
+from rtqual.base.program import Ended, run
 from rtqual.base.scratch import scratch
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9.+-]+")
@@ -88,19 +88,18 @@ def _named(file: Path) -> tuple[str, dict[str, str]]:
     return name, {"Version": version.replace("%3a", ":")}
 
 
-def _run(command: list[str], folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+def _run(command: list[str], folder: Path | None = None) -> Ended:
     if not shutil.which(command[0]):
         raise RunFailed("apt is missing: Debian's kernels and tools are fetched on Debian or Ubuntu")
-    env = {**os.environ, "LC_ALL": "C.UTF-8"}  # what it says is read
-    return subprocess.run(with_us(command), cwd=folder, capture_output=True, text=True, check=False, env=env)
+    return run(with_us(command), folder=folder, also={"LC_ALL": "C.UTF-8"})  # what it says is read
 
 
-def _complaint(done: subprocess.CompletedProcess[str], otherwise: str) -> str:
+def _complaint(done: Ended, otherwise: str) -> str:
     """The first error that apt printed."""
     return next((line[3:] for line in done.stderr.splitlines() if line.startswith("E: ")), otherwise)
 
 
-def _room(done: subprocess.CompletedProcess[str]) -> str:
+def _room(done: Ended) -> str:
     """The advice where a disk is full, which apt tells as it tells of a network; else nothing."""
     full = any(sign in done.stderr for sign in (os.strerror(ENOSPC), os.strerror(EDQUOT), "enough free space"))
     return f"{cache_dir()} is full: {_MAKE_ROOM}" if full else ""
@@ -151,8 +150,8 @@ class _Apt:
 
     def run(self, command: list[str], verb: str, names: Sequence[str]) -> str:
         done = _run(command)
-        if done.returncode:
-            reason = _complaint(done, done.stderr.strip()[-200:])
+        if done.code:
+            reason = _complaint(done, done.last_words())
             mend = _room(done) or f"check the network, then {self.refresh} and the same command again"
             raise RunFailed(f"apt could not {verb} {', '.join(names)}: {reason}; {mend}")
         return done.stdout
@@ -222,7 +221,7 @@ def _asked(verb: str, name: str, apt: _Apt) -> str:
     done = _run(["apt-cache", *apt.options, verb, name])
     if full := _room(done):
         raise RunFailed(f"apt could not look {name} up: {full}")
-    if done.returncode:
+    if done.code:
         raise _unknown(name, apt)
     return done.stdout
 
@@ -256,7 +255,7 @@ def _download(name: str, record: dict[str, str], apt: _Apt) -> Path:
         need_space(archives, int(record.get("Size", 0)) * 8)
         options = ["-qq", "-o", "APT::Sandbox::User=", *apt.options]
         done = _run(["apt-get", *options, "download", f"{name}={record['Version']}"], archives)
-        if done.returncode or not file.exists():
+        if done.code or not file.exists():
             reason = _complaint(done, "apt gave no reason")
             mend = _room(done) or "check the network, then run the same command again"
             raise RunFailed(f"cannot download {name}: {reason}; {mend}")
@@ -272,7 +271,7 @@ def need_space(folder: Path, needed_b: int) -> None:
 def fields_of(deb: Path) -> dict[str, str]:
     """What a package's file says of itself. Raises BadInput where it is none."""
     done = _run(["dpkg-deb", "--field", str(deb)])
-    if done.returncode:
+    if done.code:
         raise BadInput(f"{deb}: is no Debian package")
     return _fields(done.stdout)
 
@@ -282,9 +281,9 @@ def unpacked(deb: Path, name: str, record: Mapping[str, str]) -> Package:
 
     def make(fresh: Path) -> None:
         done = _run(["dpkg-deb", "--extract", str(deb), str(fresh)])
-        if done.returncode:
+        if done.code:
             mend = _room(done) or "delete it and try again"
-            raise RunFailed(f"cannot unpack {deb.name}: {done.stderr.strip()[-200:]}; {mend}")
+            raise RunFailed(f"cannot unpack {deb.name}: {done.last_words()}; {mend}")
 
     tree = kept(cache_dir() / "unpacked" / sha256, make)
     installed_size_b = int(record.get("Installed-Size", "0")) * 1024

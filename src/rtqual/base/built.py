@@ -2,10 +2,11 @@
 """Which rtqual this is: its version, the commit, and what compiled its programs."""
 
 import platform
-import subprocess
 from pathlib import Path
 
 from rtqual import __version__
+from rtqual.base.errors import RunFailed
+from rtqual.base.program import run
 
 _TOLD = Path(__file__).parents[1] / "built.txt"  # by meson.build
 _CHECKOUT = Path(__file__).parents[3] / ".git"
@@ -24,8 +25,8 @@ def version() -> str:
 
 def _commit() -> str:
     """Empty where git does not tell, as in another user's folder."""
-    command = ["git", "-C", str(_CHECKOUT.parent), "rev-parse", "--short=12", "HEAD"]
     try:
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-    except (OSError, subprocess.CalledProcessError):
+        done = run(["git", "-C", _CHECKOUT.parent, "rev-parse", "--short=12", "HEAD"])
+    except RunFailed:
         return ""
+    return "" if done.code else done.stdout.strip()

@@ -3,12 +3,11 @@
 
 import os
 import shutil
-import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Self
+from typing import IO, Any, Self
 
 from rtqual.base.errors import RunFailed
 
@@ -33,13 +32,17 @@ class Ended:
 
     @property
     def how(self) -> str:
-        return f"ended with {self.code}" if self.code >= 0 else f"ended by {signal.Signals(-self.code).name}"
+        return f"ended with {self.code}" if self.code >= 0 else f"ended by signal {-self.code}"
 
     def last_words(self, *telling: str) -> str:
         """Its complaint in a line: the first that has one of these words, else the last it said; else how it ended."""
         told = next((line for line in self.stderr.splitlines() if any(word in line for word in telling)), "")
-        said = told or (self.stderr.strip() or self.stdout.strip()).rpartition("\n")[2]
-        return said.strip()[-_LONGEST:] or self.how
+        return told.strip()[-_LONGEST:] or self.said or self.how
+
+    @property
+    def said(self) -> str:
+        """The last line, of its complaints where there are some."""
+        return (self.stderr.strip() or self.stdout.strip()).rpartition("\n")[2].strip()[-_LONGEST:]
 
     def require(self, failed: str, *telling: str, then: str = "") -> Self:
         """Return itself. Raises RunFailed where it failed: `failed`, its last words, and what to do `then`."""
@@ -58,7 +61,7 @@ def find(name: str, package: str = "") -> str:
 
 
 def run(
-    command: Sequence[str | Path],
+    command: Iterable[str | Path],
     *,
     package: str = "",
     environment: Mapping[str, str] | None = None,
@@ -75,11 +78,11 @@ def run(
     Raises RunFailed where it is missing or does not end in time.
     """
     name, *words = map(str, command)
-    fed = {"stdin": source or subprocess.DEVNULL} if given is None else {"input": given}
+    fed: dict[str, Any] = {"stdin": source or subprocess.DEVNULL} if given is None else {"input": given}
     try:
         done = subprocess.run(
             [find(name, package), *words],
-            **fed,  # type: ignore[call-overload]
+            **fed,
             env={**(os.environ if environment is None else environment), **(also or {})},
             cwd=folder,
             stdout=into or subprocess.PIPE,

@@ -3,7 +3,6 @@
 the hashes of all that lies in its folder when it is signed: what a verdict reads, and the reports."""
 
 import re
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -11,7 +10,8 @@ from pathlib import Path
 
 from rtqual.base import unlinked
 from rtqual.base.cache import sha256_of
-from rtqual.base.errors import BadInput, RunFailed
+from rtqual.base.errors import BadInput
+from rtqual.base.program import run
 from rtqual.base.scratch import scratch
 from rtqual.base.words import listed
 from rtqual.engine.campaign import folder as kept
@@ -197,9 +197,5 @@ def _who(folder: Path, place: Path, signature: bytes, content: bytes, signers: P
 
 def _said(arguments: Sequence[str], content: bytes) -> tuple[list[str], list[str]]:
     """What ssh-keygen -Y says, line by line; and what it complains of, where it refuses."""
-    try:
-        done = subprocess.run(["ssh-keygen", "-Y", *arguments], input=content, capture_output=True, check=False)
-    except OSError:
-        raise RunFailed("ssh-keygen is missing: `apt-get install openssh-client`") from None
-    complaints = done.stderr.decode(errors="replace").strip().splitlines()
-    return ([], complaints) if done.returncode else (done.stdout.decode(errors="replace").splitlines(), complaints)
+    done = run(["ssh-keygen", "-Y", *arguments], package="openssh-client", given=content)
+    return [] if done.code else done.stdout.splitlines(), done.stderr.strip().splitlines()

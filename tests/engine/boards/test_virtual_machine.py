@@ -13,7 +13,7 @@ from rtqual.engine.boards import machine
 @pytest.mark.parametrize(
     ("script", "told"),
     [
-        ("kill -9 $$", "--version was ended by signal 9; run the same command again, or reinstall qemu-system-x86"),
+        ("kill -9 $$", "--version does not run here: ended by signal 9; run the same command again, or reinstall qemu"),
         ("echo no library >&2; exit 127", "--version does not run here: no library; run"),
         (None, "is missing: `apt-get install qemu-system-x86`"),
     ],

@@ -8,8 +8,8 @@ import pytest
 
 from rtqual.base.architecture import AMD64
 from rtqual.engine.boards.jobs import symbols
-from rtqual.engine.initramfs.appended import names, overlaid
-from rtqual.engine.initramfs.contents import pack
+from rtqual.engine.initramfs.appended import overlaid
+from rtqual.engine.initramfs.contents import names, pack
 
 
 def flip(file: Path) -> None:

@@ -21,6 +21,7 @@ from spdx_tools.spdx.validation.document_validator import validate_full_spdx_doc
 from rtqual.base.apt import Package
 from rtqual.base.architecture import AMD64, ARM64
 from rtqual.base.errors import BadInput, RunFailed
+from rtqual.base.program import find
 from rtqual.engine.mission import Need, load_mission
 from rtqual.parts.images.archive import write_cpio
 from rtqual.parts.images.assembly import MINIMAL_ROOT_AT_MOST_B, Image, Request, build
@@ -29,7 +30,7 @@ from rtqual.parts.images.ext4 import write_ext4
 from rtqual.parts.images.flash import Identity, read_fat, write_disk, write_fat
 from rtqual.parts.images.licences import declared
 from rtqual.parts.images.request import request_for
-from rtqual.parts.images.root import Attributes, Root, tool, unpack_tar
+from rtqual.parts.images.root import Attributes, Root, unpack_tar
 
 DOCKING = Path(__file__).parents[3] / "docking/missions/docking.toml"
 LICENSING = get_spdx_licensing()
@@ -63,13 +64,13 @@ def _tree(folder: Path, order: int = 1) -> Root:
 
 
 def _debugfs(image: Path, request: str) -> str:
-    command = [tool("debugfs", "e2fsprogs"), "-R", request, str(image)]
+    command = [find("debugfs", "e2fsprogs"), "-R", request, str(image)]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
 def test_ext4_is_sound_and_keeps_owners_modes_and_capabilities(tmp_path: Path) -> None:
     image = write_ext4(_tree(tmp_path / "tree"), tmp_path / "root.img", uuid=UUID(int=7), label="root", journal=False)
-    subprocess.run([tool("e2fsck", "e2fsprogs"), "-fn", str(image)], check=True, capture_output=True)
+    subprocess.run([find("e2fsck", "e2fsprogs"), "-fn", str(image)], check=True, capture_output=True)
     assert "Mode:  04755" in _debugfs(image, "stat /bin/su")
     shadow = _debugfs(image, "stat /etc/shadow")
     assert "Mode:  0640" in shadow and "Group:    42" in shadow
@@ -99,7 +100,7 @@ def test_a_partition_begins_where_the_table_says(tmp_path: Path) -> None:
     ext4 = write_ext4(root, tmp_path / "root.img", uuid=UUID(int=7), label="root", journal=False)
     fat = write_fat({"vmlinuz": root.folder / "bin/su"}, tmp_path / "fat", "0000abcd")
     disk = write_disk(fat, ext4, tmp_path / "disk", Identity(UUID(int=9)), efi=True)
-    found = subprocess.run([tool("sfdisk", "fdisk"), "--json", str(disk)], capture_output=True, check=True).stdout
+    found = subprocess.run([find("sfdisk", "fdisk"), "--json", str(disk)], capture_output=True, check=True).stdout
     table = json.loads(found)["partitiontable"]
     boot, second = table["partitions"]
     assert (boot["type"], boot["bootable"], second["type"], table["id"]) == ("ef", True, "83", "0x00000009")
@@ -221,7 +222,7 @@ def test_bad_input_is_named(kernel: Package, tmp_path: Path) -> None:
         with pytest.raises(BadInput, match=told):
             request_for(mission, name, architecture="arm64", flavour="minimal", form="disk")
     with pytest.raises(RunFailed, match="apt-get install mtools"):
-        tool("a-program-that-is-not-there", "mtools")
+        find("a-program-that-is-not-there", "mtools")
 
 
 def test_a_full_disk_is_told_and_leaves_the_good_image(kernel: Package, tmp_path: Path) -> None:

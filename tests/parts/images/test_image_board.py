@@ -15,6 +15,7 @@ import pytest
 from rtqual.base.apt import Package
 from rtqual.base.architecture import AMD64, ARM64, of_kernel
 from rtqual.base.errors import BadInput
+from rtqual.base.program import find
 from rtqual.engine.boards.remote.check import check
 from rtqual.engine.boards.remote.remote_board import RemoteBoard
 from rtqual.engine.boards.remote.session import Session
@@ -24,7 +25,7 @@ from rtqual.parts.images.assembly import Request, build
 from rtqual.parts.images.ext4 import write_ext4
 from rtqual.parts.images.flash import Identity, read_fat, write_disk, write_fat
 from rtqual.parts.images.known_good import ForBoard, for_board
-from rtqual.parts.images.root import Attributes, Root, tool
+from rtqual.parts.images.root import Attributes, Root
 from rtqual.protocols.board import Command, Job
 from rtqual.protocols.board.system import Kernel
 from support.command import Fails
@@ -48,13 +49,13 @@ def _kernel(tree: Path) -> Package:
 
 def _root_of(disk: Path, folder: Path) -> Callable[[str], str]:
     """What debugfs says of the second partition."""
-    found = subprocess.run([tool("sfdisk", "fdisk"), "--json", disk], capture_output=True, check=True).stdout
+    found = subprocess.run([find("sfdisk", "fdisk"), "--json", disk], capture_output=True, check=True).stdout
     start_b = json.loads(found)["partitiontable"]["partitions"][1]["start"] * 512
     part = folder / "root"
     part.write_bytes(disk.read_bytes()[start_b:])
 
     def ask(request: str) -> str:
-        words = [tool("debugfs", "e2fsprogs"), "-R", request, str(part)]
+        words = [find("debugfs", "e2fsprogs"), "-R", request, str(part)]
         return subprocess.run(words, capture_output=True, text=True, check=True).stdout
 
     return ask
@@ -76,12 +77,12 @@ def test_an_image_lets_the_key_in_mounts_its_boot_partition_and_has_a_host_key_o
     assert "dropbear" in ask("ls /usr/bin") and "/etc/init.d/board" in ask("cat /etc/inittab")
 
     fat = f"{image.path}@@1M"
-    volume = subprocess.run([tool("mdir", "mtools"), "-i", fat, "::"], capture_output=True, text=True, check=True)
+    volume = subprocess.run([find("mdir", "mtools"), "-i", fat, "::"], capture_output=True, text=True, check=True)
     number = re.search(r"Serial Number is ([0-9A-F]{4}-[0-9A-F]{4})", volume.stdout)
     assert number and ask("cat /etc/fstab").split()[:3] == [f"UUID={number[1]}", "/boot", "vfat"]
     free = re.search(r"([0-9 ]+) bytes free", volume.stdout)
     assert free and int(free[1].replace(" ", "")) >= image.room_b >= 3 * 8 * 2**20
-    words = [tool("mtype", "mtools"), "-i", fat, "::loader/entries/flight.conf"]
+    words = [find("mtype", "mtools"), "-i", fat, "::loader/entries/flight.conf"]
     entry = subprocess.run(words, capture_output=True, text=True, check=True).stdout
     assert " efi=runtime" in entry and " panic=5" in entry
 

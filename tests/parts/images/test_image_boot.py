@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from rtqual.base.errors import RunFailed
+from rtqual.base.program import find
 from rtqual.engine.mission import load_mission
 from rtqual.parts.images.assembly import MINIMAL_ROOT_AT_MOST_B, Request, build
 from rtqual.parts.images.image_trial import boot
 from rtqual.parts.images.request import request_for
-from rtqual.parts.images.root import tool
 from rtqual.parts.images.two_roots import two_roots
 
 DOCKING = Path(__file__).parents[3] / "docking/missions/docking.toml"
@@ -60,7 +60,7 @@ def test_an_image_that_does_not_boot_is_told_with_its_last_lines(
 ) -> None:
     """About 10 s: the root's first block is gone."""
     image = build(request_of(), tmp_path / "image")
-    command = [tool("sfdisk", "fdisk"), "--json", str(image.path)]
+    command = [find("sfdisk", "fdisk"), "--json", str(image.path)]
     table = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
     with image.path.open("r+b") as disk:
         disk.seek(table["partitiontable"]["partitions"][1]["start"] * 512)

@@ -15,6 +15,7 @@ import pytest
 
 from rtqual.base.architecture import AMD64, ARM64
 from rtqual.base.errors import BadInput, RunFailed
+from rtqual.base.program import find
 from rtqual.engine.boards.remote.job import checked, scripts
 from rtqual.engine.boards.remote.settings import Settings
 from rtqual.engine.boards.remote.staged import StagedFiles
@@ -22,7 +23,6 @@ from rtqual.engine.initramfs.contents import pack
 from rtqual.parts.images.cards import card_board as card
 from rtqual.parts.images.cards.card import Planned, copy, results, write
 from rtqual.parts.images.cards.card_board import CardBoard, Missing
-from rtqual.parts.images.root import tool
 from rtqual.protocols.board import Command, Job
 from rtqual.protocols.board.system import Kernel
 from support.machines import MODEL, PARAMETERS
@@ -181,7 +181,7 @@ def test_a_raspberry_pis_card_starts_the_first_candidate_and_its_results_are_rea
     assert again.sha256 == made.sha256, "the same inputs, the same bytes"
 
     def on_card(name: str) -> str:
-        words = [tool("mtype", "mtools"), "-i", f"{image}@@1M", f"::{name}"]
+        words = [find("mtype", "mtools"), "-i", f"{image}@@1M", f"::{name}"]
         return subprocess.run(words, capture_output=True, text=True, check=True).stdout
 
     nonce = candidate.identity
@@ -193,7 +193,7 @@ def test_a_raspberry_pis_card_starts_the_first_candidate_and_its_results_are_rea
 
     (tmp_path / "sum").write_text("sum\n")
     for name in ("sum", "result.tar", "..ssh"):
-        words = [tool("mcopy", "mtools"), "-i", f"{image}@@1M", str(tmp_path / "sum"), f"::rtqual/jobs/{key}/{name}"]
+        words = [find("mcopy", "mtools"), "-i", f"{image}@@1M", str(tmp_path / "sum"), f"::rtqual/jobs/{key}/{name}"]
         subprocess.run(words, check=True)
     (tmp_path / "out").mkdir()
     odd = tmp_path / "a@@0" / "-d"  # mtools would take them for an offset and an option

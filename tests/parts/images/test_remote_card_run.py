@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from rtqual.base.program import find
 from rtqual.parts.images.cards import card_board as card
-from rtqual.parts.images.root import tool
 from rtqual.protocols.record.store import Store, read
 from support.command import Fails, Run
 from support.machines import MODEL, PARAMETERS
@@ -94,7 +94,7 @@ def test_a_card_measures_two_kernels_by_itself_and_its_results_become_records(
 
     mounted = tmp_path / "mounted"  # a stranger's, with one result of nothing and one damaged
     mounted.mkdir()
-    subprocess.run([tool("mcopy", "mtools"), "-s", "-n", "-i", f"{source}@@1M", "::rtqual", mounted], check=True)
+    subprocess.run([find("mcopy", "mtools"), "-s", "-n", "-i", f"{source}@@1M", "::rtqual", mounted], check=True)
     jobs = mounted / "rtqual/jobs"
     first, second, *_ = sorted(jobs.iterdir())
     first.rename(jobs / ("0" * 32))

@@ -19,6 +19,7 @@ from pathlib import Path
 from rtqual.base import interrupt
 from rtqual.base.architecture import HERE
 from rtqual.base.errors import RunFailed, SystemDied
+from rtqual.base.program import run
 from rtqual.base.scratch import scratch
 from rtqual.engine.boards import here, job_programs, start_awaited
 from rtqual.engine.boards.guest import guest_of, signs_here
@@ -125,14 +126,12 @@ class _Steps:
             if not failed:
                 loads += [self._start(load, f"load{index}") for index, load in enumerate(job.loads)]
                 time.sleep(_SETTLE_S if loads else 0)
-                subprocess.run([_agent(), "phase", str(seed)], check=True)
+                run([_agent(), "phase", str(seed)]).require(f"{_WHERE}: rtqual-agent phase failed")
                 self._run(job.measure, "measure")
                 failed = next((f"load{i}" for i, load in enumerate(loads) if load.process.poll() is not None), "")
         finally:
             for load in loads:
                 load.end()
-            for index, step in enumerate(job.teardown):
-                self._run(step, f"teardown{index}")
         files = {path.name: path.read_text(errors="replace") for path in self._kept.iterdir()}
         return {**files, "failed": failed} if failed else files
 
@@ -247,7 +246,7 @@ def processor() -> str:
 def hypervisor() -> str | None:
     """The hypervisor's name where there is one (systemd-detect-virt, else as guest.py has it); no container's."""
     if tool := shutil.which("systemd-detect-virt"):
-        said = subprocess.run([tool, "--vm"], capture_output=True, text=True, check=False).stdout.strip()
+        said = run([tool, "--vm"]).stdout.strip()
         if said not in ("", "none"):
             return said
     return guest_of(signs_here())
@@ -269,7 +268,7 @@ def _stolen_since(before_ticks: int | None) -> dict[str, str]:
 
 def facts() -> dict[str, str]:
     """What decides how this machine keeps time; what cannot be read is absent."""
-    done = subprocess.run([_agent(), "resolution"], capture_output=True, text=True, check=True)
+    done = run([_agent(), "resolution"]).require(f"{_WHERE}: rtqual-agent resolution failed")
     found = {
         "kernel": running().told,
         "cmdline": _read("/proc/cmdline"),

@@ -4,7 +4,6 @@
 import platform
 import re
 import shutil
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -12,6 +11,7 @@ from pathlib import Path
 
 from rtqual.base.architecture import AMD64, ARM64, ARMHF, Architecture
 from rtqual.base.errors import RunFailed
+from rtqual.base.program import run
 from rtqual.engine.initramfs.contents import guest_file
 from rtqual.protocols.board import Machine
 
@@ -184,12 +184,6 @@ def _missing(qemu: str, package: str) -> str:
 
 @cache
 def _version(qemu: str, package: str) -> str:
-    try:
-        done = subprocess.run([qemu, "--version"], capture_output=True, text=True, check=True)
-    except OSError:
-        raise RunFailed(_missing(qemu, package)) from None
-    except subprocess.CalledProcessError as error:
-        said = (error.stderr.strip().splitlines() or [""])[-1][:200]
-        how = f"was ended by signal {-error.returncode}" if error.returncode < 0 else f"does not run here: {said}"
-        raise RunFailed(f"{qemu} --version {how}; run the same command again, or reinstall {package}") from None
+    mend = f"run the same command again, or reinstall {package}"
+    done = run([qemu, "--version"], package=package).require(f"{qemu} --version does not run here", then=mend)
     return done.stdout.splitlines()[0].removeprefix("QEMU emulator version ")

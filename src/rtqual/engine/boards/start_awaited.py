@@ -3,10 +3,11 @@
 no problem."""
 
 import shutil
-import subprocess
 import time
 from pathlib import Path
 
+from rtqual.base.errors import RunFailed
+from rtqual.base.program import run
 from rtqual.protocols.board.rest import BUSY, START
 from rtqual.protocols.record.schema import WAITED_NS
 
@@ -18,9 +19,8 @@ def of_this_machine(agent: Path) -> dict[str, str]:
     """Wait until this machine's start is over, a minute at most; the facts of its rest."""
     began_s, awaited = time.monotonic(), ""
     while True:
-        command = (agent, "rest", str(_WINDOW_MS), str(_LIMIT_MS))
-        lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
-        facts = dict(line.split("=", 1) for line in lines)
+        said = run([agent, "rest", str(_WINDOW_MS), str(_LIMIT_MS)]).require("rtqual-agent rest failed").stdout
+        facts = dict(line.split("=", 1) for line in said.splitlines())
         if starts := _systemd():
             facts |= {"unrest": START, "rest_awaited": starts}
         awaits = facts.get("unrest") == START
@@ -39,10 +39,9 @@ def _systemd() -> str:
     """What it starts or stops, if anything: a unit's job lasts until it is done, as apt's or the making of keys."""
     if (tool := shutil.which("systemctl")) is None:
         return ""
-    command = (tool, "list-jobs", "--no-legend", "--no-pager", "--plain")
     try:
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False, timeout=_ANSWER_S)
-    except subprocess.TimeoutExpired:
+        done = run([tool, "list-jobs", "--no-legend", "--no-pager", "--plain"], timeout_s=_ANSWER_S)
+    except RunFailed:
         return "systemd, which does not answer"
     fields = [line.split() for line in done.stdout.splitlines()]
     return next((f"systemd's job of {some[1]}" for some in fields if len(some) == 4 and some[3] == "running"), "")

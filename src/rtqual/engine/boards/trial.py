@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 """A guest of seven bytes: does QEMU run a guest here with these options, or does it abort or hang?"""
 
-import subprocess
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rtqual.base.errors import RunFailed
+from rtqual.base.program import run
 from rtqual.base.scratch import scratch
 
 _QEMU = "qemu-system-x86_64"
@@ -40,17 +41,8 @@ def try_guest(options: Sequence[str], timeout_s: float) -> BootTrial:
 
 def _run(command: Sequence[str], timeout_s: float) -> str:
     try:
-        done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout_s, check=False
-        )  # fmt: skip
-    except FileNotFoundError:
-        return f"{_QEMU} is missing"
-    except OSError as error:
-        return f"{_QEMU} does not start ({error.strerror})"
-    except subprocess.TimeoutExpired:
-        return f"hangs: no answer in {timeout_s:.0f} s"
-    if done.returncode == _EXIT_CODE:
-        return ""
-    said = done.stderr.decode(errors="replace").strip().splitlines()[-1:] or ["QEMU said nothing"]
-    how = f"ended by signal {-done.returncode}" if done.returncode < 0 else f"ended with {done.returncode}"
-    return f"{how}: {said[0].removeprefix(f'{_QEMU}: ')[:160]}"
+        done = run(command, package="qemu-system-x86", timeout_s=timeout_s)
+    except RunFailed as error:
+        return str(error)
+    said = done.said.removeprefix(f"{_QEMU}: ")[:160] or "QEMU said nothing"
+    return "" if done.code == _EXIT_CODE else f"{done.how}: {said}"

@@ -2,18 +2,16 @@
 """Kernel modules of ours, as the probe, built for a kernel of Debian's or one built here."""
 
 import hashlib
-import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rtqual.base.architecture import AMD64, Architecture
 from rtqual.base.cache import cache_dir, kept
-from rtqual.base.errors import RunFailed
+from rtqual.base.program import run
 from rtqual.base.scratch import scratch
 from rtqual.engine.candidates import headers as headers_module
 from rtqual.engine.candidates.headers import Headers, of_debian
 from rtqual.engine.candidates.sources import probe_sources, write_sources
-from rtqual.protocols.instrument.output import last_line
 
 MODULE = "rtqual-probe.ko"
 MODULE_PATH = f"/lib/rtqual/{MODULE}"  # in the guest
@@ -65,12 +63,5 @@ def _build(headers: Headers, sources: Mapping[str, bytes], kbuild_in: str, modul
 
 
 def _run(command: list[str], headers: Headers) -> None:
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, env=headers.environment)
-    except FileNotFoundError:
-        raise RunFailed(f"{command[0]} is missing: `rtqual doctor` says what installs it") from None
-    if done.returncode:
-        errors = [line for line in done.stderr.splitlines() if "error" in line.lower()]
-        raise RunFailed(
-            f"a module of ours for {headers.release} does not build: {(errors or [last_line(done.stderr)])[0]}"
-        )
+    done = run(command, environment=headers.environment)
+    done.require(f"a module of ours for {headers.release} does not build", "error", "Error", "ERROR")

@@ -9,13 +9,13 @@ the image in the cache.
 import hashlib
 import re
 import shutil
-import subprocess
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from rtqual.base.cache import cache_dir, kept
 from rtqual.base.errors import RunFailed
+from rtqual.base.program import run
 from rtqual.base.scratch import scratch
 from rtqual.engine.candidates.linked import looked_at
 from rtqual.engine.candidates.sources import probe_sources, write_sources
@@ -67,12 +67,7 @@ def _build(folder: Path, kernel: Path) -> Path:
 
 def _said(command: list[str], advice: str) -> str:
     """What a program prints. Raises RunFailed with its last words."""
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-    except OSError:
-        raise RunFailed(f"FreeRTOS's image cannot be built: {command[0]} is missing: {advice}") from None
-    if done.returncode:
-        told = [line for line in done.stderr.splitlines() if "error" in line or "fetch-kernel:" in line]
-        words = (told or done.stderr.strip().splitlines()[-1:] or ["(nothing said)"])[0]
-        raise RunFailed(f"FreeRTOS's image cannot be built: {words.strip()[:300]}: {advice}")
-    return done.stdout
+    cannot = "FreeRTOS's image cannot be built"
+    if not shutil.which(command[0]):
+        raise RunFailed(f"{cannot}: {command[0]} is missing: {advice}")
+    return run(command).require(cannot, "error", "fetch-kernel:", then=advice).stdout

@@ -1,18 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""An initial RAM file system with further files: a second archive behind the first, which Linux unpacks over it."""
+"""An initial RAM file system with further files."""
 
 import hashlib
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from rtqual.base.cache import cache_dir, kept, sha256_file
-from rtqual.base.errors import RunFailed
-from rtqual.base.scratch import scratch
-from rtqual.engine.initramfs.contents import pack
-
-_HEADER_B, _MAGIC, _TRAILER = 110, b"070701", "TRAILER!!!"
-_SIZE_AT, _NAME_AT = 54, 94  # of its fields of eight digits
+from rtqual.base.cache import cache_dir, sha256_file
+from rtqual.engine.initramfs.contents import image_of, lay, names
 
 
 def overlaid(image: Path, files: Mapping[str, Path]) -> Path:
@@ -24,37 +18,4 @@ def overlaid(image: Path, files: Mapping[str, Path]) -> Path:
     identity = hashlib.sha256(f"overlay-1 {image.name}".encode())
     for at, file in laid.items():
         identity.update(f"\0{at}\0{sha256_file(file)}\0{file.stat().st_mode & 0o111}".encode())
-    made = cache_dir() / "initramfs" / f"{identity.hexdigest()[:32]}.cpio"
-
-    def make(fresh: Path) -> None:
-        with scratch(made.parent) as folder:
-            for at, file in laid.items():
-                place = folder / "root" / at
-                place.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(file, place)
-            further = pack(folder / "root", folder / "further")
-            with fresh.open("wb") as out:
-                for path in (image, further):
-                    with path.open("rb") as content:
-                        shutil.copyfileobj(content, out)
-
-    try:
-        return kept(made, make)
-    except (OSError, shutil.Error) as error:
-        why = getattr(error, "strerror", None) or str(error)
-        raise RunFailed(f"{made.parent}: a guest's image cannot be made: {why}") from None
-
-
-def names(image: Path) -> frozenset[str]:
-    """Of all that an archive (newc) holds; of several behind each other, of the first."""
-    found: set[str] = set()
-    with image.open("rb") as content:
-        while (header := content.read(_HEADER_B)).startswith(_MAGIC):
-            size, length = (int(header[at : at + 8], 16) for at in (_SIZE_AT, _NAME_AT))
-            name = content.read(length)[:-1].decode(errors="replace")
-            content.seek(-(_HEADER_B + length) % 4, 1)
-            if name == _TRAILER:
-                break
-            content.seek(size + -size % 4, 1)
-            found.add(name.removeprefix("./"))
-    return frozenset(found)
+    return image_of(f"{identity.hexdigest()[:32]}.cpio", lambda root: lay(root, laid), behind=image)

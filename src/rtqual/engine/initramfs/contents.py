@@ -2,12 +2,12 @@
 """The virtual board's initial RAM file system: Debian's tools, the kernel's modules, the agent. Byte-identical
 for the same packages."""
 
+import gzip
 import hashlib
 import lzma
 import os
 import shutil
-import subprocess
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -15,6 +15,7 @@ from rtqual.base.apt import Package, fetch, fetch_closure
 from rtqual.base.architecture import AMD64, ARM64, ARMHF, Architecture
 from rtqual.base.cache import cache_dir, kept
 from rtqual.base.errors import RunFailed
+from rtqual.base.program import run
 from rtqual.base.scratch import scratch
 from rtqual.protocols.part import brought
 
@@ -30,6 +31,9 @@ PROGRAMS = ("cyclictest", "hackbench", "iperf3", "iw", "stress-ng", "sysbench")
 DISK_MODULES = ("virtio_pci", "virtio_blk", "xhci_pci", "usb_storage", "sd_mod", "crc32c_generic", "ext4")
 JOB_MODULES = ("mac80211_hwsim", "vivid", "uvcvideo", "vhci_hcd")
 DISKS = ("/dev/vda", "/dev/sda")
+_FOLDERS = ("bin", "dev", "etc/rtqual", "proc", "sys", "run", "tmp", "usr/bin", "var/run")
+_HEADER_B, _MAGIC, _TRAILER = 110, b"070701", "TRAILER!!!"
+_SIZE_AT, _NAME_AT = 54, 94  # of its fields of eight digits
 
 
 def guest_tools(architecture: Architecture = AMD64) -> list[Package]:
@@ -73,45 +77,57 @@ def build(
         identity.update(sha256.encode())
     for file in [*own.values(), Path(__file__)]:
         identity.update(file.read_bytes())
-    image = cache_dir() / "initramfs" / f"{identity.hexdigest()[:32]}.cpio"
+
+    def fill(root: Path) -> None:
+        begin(root, _FOLDERS, [tool.tree for tool in tools], architecture, PROGRAMS)
+        lay(root, own)
+        copy_modules(root, kernel.tree, release, (*DISK_MODULES, *JOB_MODULES, *modules_for(own)))
+        (root / "etc/rtqual/modules").write_text("".join(f"{name}\n" for name in DISK_MODULES if disks))
+        (root / "etc/rtqual/disks").write_text("".join(f"{disk}\n" for disk in DISKS if disks))
+        (root / "etc/passwd").write_text("root:x:0:0:root:/run:/bin/sh\n")
+
+    return image_of(f"{identity.hexdigest()[:32]}.cpio", fill)
+
+
+def image_of(name: str, fill: Callable[[Path], None], *, behind: Path | None = None, zipped: bool = False) -> Path:
+    """The image of that name, from the cache; else of what `fill` lays into an empty folder, `behind` another image,
+    over which Linux unpacks it."""
+    image = cache_dir() / "initramfs" / name
 
     def make(fresh: Path) -> None:
-        with scratch(image.parent) as folder:
-            _fill(folder / "root", kernel, release, tools, own, architecture, disks=disks)
-            pack(folder / "root", fresh)
+        with scratch(image.parent) as folder, fresh.open("wb") as out:
+            (folder / "root").mkdir()
+            fill(folder / "root")
+            packed = pack(folder / "root", folder / "packed")
+            if zipped:
+                packed.write_bytes(gzip.compress(packed.read_bytes(), mtime=0))
+            for path in (behind, packed) if behind else (packed,):
+                with path.open("rb") as content:
+                    shutil.copyfileobj(content, out)
 
     try:
         return kept(image, make)
-    except subprocess.CalledProcessError as error:
-        said = (error.stderr or b"").decode(errors="replace").strip().splitlines()[-1:]
-        why = f"{Path(error.cmd[0]).name}: {' '.join(said) or f'exit code {error.returncode}'}"
-        raise RunFailed(f"{image.parent}: a guest's image cannot be made: {why}; is the disk full?") from None
+    except (OSError, shutil.Error) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise RunFailed(f"{image.parent}: a guest's image cannot be made: {why}") from None
 
 
-def _fill(
-    root: Path,
-    kernel: Package,
-    release: str,
-    tools: Sequence[Package],
-    own: Mapping[str, Path],
-    architecture: Architecture,
-    *,
-    disks: bool,
+def begin(
+    root: Path, folders: Iterable[str], trees: Sequence[Path], architecture: Architecture, programs: Iterable[str]
 ) -> None:
-    for folder in ("bin", "dev", "etc/rtqual", "proc", "sys", "run", "tmp", "usr/bin", "var/run"):
+    """Empty folders, busybox and programs."""
+    for folder in folders:
         (root / folder).mkdir(parents=True)
-    trees = [tool.tree for tool in tools]
     copy_busybox(root, trees, architecture)
-    for program in PROGRAMS:
+    for program in programs:
         copy_program(program, root, trees, architecture.triplet)
-    for place, file in own.items():
+
+
+def lay(root: Path, files: Mapping[str, Path]) -> None:
+    """Copy files to their places below a root."""
+    for place, file in files.items():
         (root / place).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(file, root / place)
-    boot = DISK_MODULES if disks else ()
-    copy_modules(root, kernel.tree, release, (*DISK_MODULES, *JOB_MODULES, *modules_for(own)))
-    (root / "etc/rtqual/modules").write_text("".join(f"{name}\n" for name in boot))
-    (root / "etc/rtqual/disks").write_text("".join(f"{disk}\n" for disk in DISKS if disks))
-    (root / "etc/passwd").write_text("root:x:0:0:root:/run:/bin/sh\n")
 
 
 def find(trees: Sequence[Path], folders: Sequence[str], name: str) -> Path:
@@ -153,7 +169,7 @@ def copy_busybox(root: Path, trees: Sequence[Path], architecture: Architecture) 
     shutil.copy(busybox, root / "bin/busybox")
     # Debian builds the same busybox for every processor; this machine's own tells what is in it.
     asked = find([fetch("busybox-static").tree], ("bin", "usr/bin"), "busybox") if architecture.foreign else busybox
-    for applet in subprocess.run([asked, "--list"], capture_output=True, text=True, check=True).stdout.split():
+    for applet in run([asked, "--list"]).require(f"{asked} does not run here").stdout.split():
         if applet != "busybox":
             (root / "bin" / applet).symlink_to("busybox")
 
@@ -208,10 +224,7 @@ def copy_modules(root: Path, tree: Path, release: str, wanted: Iterable[str]) ->
     for index in ("modules.builtin", "modules.order", "modules.builtin.modinfo"):
         if (source / index).exists():
             shutil.copy(source / index, target / index)
-    depmod = shutil.which("depmod", path="/usr/sbin:/sbin:/usr/bin:/bin")
-    if depmod is None:
-        raise RunFailed("depmod is missing: `apt-get install kmod`")
-    subprocess.run([depmod, "-b", str(root), release], check=True, capture_output=True)
+    run(["depmod", "-b", root, release], package="kmod").require("depmod failed")
 
 
 def _module_info(module: Path, field: str) -> str:
@@ -234,13 +247,23 @@ def pack(root: Path, image: Path) -> Path:
         if not path.is_symlink():
             path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o111 else 0o644)
     names = b"".join(str(path.relative_to(root)).encode() + b"\0" for path in paths)
+    command = ["cpio", "--null", "--create", "--format=newc", "--reproducible", "--owner=0:0", "--quiet"]
     with image.open("wb") as out:
-        subprocess.run(
-            ["cpio", "--null", "--create", "--format=newc", "--reproducible", "--owner=0:0", "--quiet"],
-            cwd=root,
-            input=names,
-            stdout=out,
-            stderr=subprocess.PIPE,
-            check=True,
-        )
+        done = run(command, package="cpio", folder=root, given=names, into=out)
+    done.require(f"{image.parent}: a guest's image cannot be made", then="is the disk full?")
     return image
+
+
+def names(image: Path) -> frozenset[str]:
+    """Of all that an archive (newc) holds, packed or not; of several behind each other, of the first."""
+    found: set[str] = set()
+    with gzip.open(image) if image.suffix == ".gz" else image.open("rb") as content:
+        while (header := content.read(_HEADER_B)).startswith(_MAGIC):
+            size, length = (int(header[at : at + 8], 16) for at in (_SIZE_AT, _NAME_AT))
+            name = content.read(length)[:-1].decode(errors="replace")
+            content.seek(-(_HEADER_B + length) % 4, 1)
+            if name == _TRAILER:
+                break
+            content.seek(size + -size % 4, 1)
+            found.add(name.removeprefix("./"))
+    return frozenset(found)

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: MIT
 """`rtqual watch`."""
 
-import os
 import shlex
 import shutil
-import subprocess
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 from rich.live import Live
 
-from rtqual.base.errors import BadInput
+from rtqual.base.errors import BadInput, RunFailed
+from rtqual.base.program import run
 from rtqual.base.words import clean
 from rtqual.face.commands.app import LITERAL, tell
 
@@ -108,22 +107,11 @@ def _run(argv: Sequence[str], worse: "Worse") -> None:
         "BEFORE_NS": f"{worse.before.value:.0f}",
         "RECORD": worse.now.record,
     }
-    environment = os.environ | {f"RTQUAL_{name}": clean(str(value)) for name, value in facts.items()}
+    told = {f"RTQUAL_{name}": clean(str(value)) for name, value in facts.items()}
     try:
-        done = subprocess.run(
-            argv,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            timeout=_LONGEST_S,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        tell(f"--on-worse: {argv[0]} took longer than {_LONGEST_S:.0f} s and was ended")
-    except OSError as error:
-        tell(f"--on-worse: {argv[0]} cannot run: {error.strerror}")
+        done = run(argv, also=told, timeout_s=_LONGEST_S)
+    except RunFailed as error:
+        tell(f"--on-worse: {error}")
     else:
-        if done.returncode:
-            last = done.stdout.decode(errors="replace").strip().rpartition("\n")[2]
-            tell(f"--on-worse: {argv[0]} ended with {done.returncode}: {last or 'it said nothing'}")
+        if done.code:
+            tell(f"--on-worse: {argv[0]} {done.how}: {done.said or 'it said nothing'}")

@@ -6,12 +6,12 @@ alignment, without those that are dropped after loading (kernel/module/main.c, _
 """
 
 import re
-import subprocess
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 
 from rtqual.base.errors import BadInput
+from rtqual.base.program import run
 
 TOLD = "module "  # each line of /proc/modules, with this before it
 _LINE = re.compile(rf"^{TOLD}([\w-]+) .*0x([0-9a-f]{{8,16}})", re.MULTILINE | re.ASCII)
@@ -28,7 +28,7 @@ def _file(module: str, initramfs: Path) -> bytes:
     """As the guest loads it; where the kernel has _ in its name, the file may have -."""
     command = ("cpio", "--extract", "--to-stdout", "--quiet", f"*/{module.replace('_', '[-_]')}.ko")
     with initramfs.open("rb") as archive:
-        return subprocess.run(command, stdin=archive, stdout=subprocess.PIPE, check=True).stdout
+        return run(command, package="cpio", source=archive).require(f"{initramfs} cannot be read").out
 
 
 def _of(module: str, base: int, content: bytes) -> Iterator[str]:

@@ -5,7 +5,6 @@ import hashlib
 import json
 import os
 import shutil
-import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from rtqual.base.apt import Package
 from rtqual.base.architecture import AMD64, Architecture
 from rtqual.base.cache import sha256_file
 from rtqual.base.errors import BadInput, RunFailed
+from rtqual.base.program import run
 from rtqual.base.scratch import scratch
 from rtqual.engine.candidates.roots import modules_for, packages_for
 from rtqual.engine.initramfs import contents
@@ -29,7 +29,7 @@ from rtqual.parts.images.ext4 import write_ext4
 from rtqual.parts.images.flash import Identity, write_disk, write_fat
 from rtqual.parts.images.known_good import MODULES, ForBoard
 from rtqual.parts.images.overlay import lay_over
-from rtqual.parts.images.root import Root, TreeSize, epoch_s, gathered, size, tool
+from rtqual.parts.images.root import Root, TreeSize, epoch_s, gathered, size
 
 FLAVOURS, FORMS = ("minimal", "debian"), ("disk", "initramfs")
 MINIMAL_ROOT_AT_MOST_B = 4 * 10**6  # the goal for a minimal root without kernel modules
@@ -262,11 +262,7 @@ class _Assembly:
             skipped = shutil.ignore_patterns("build", "source")  # links to where it was built
             target = made / "lib/modules" / self._release
             shutil.copytree(tree, target, ignore=skipped, copy_function=_link, symlinks=True)
-            done = subprocess.run(
-                [tool("depmod", "kmod"), "-b", str(made), self._release], capture_output=True, check=False
-            )
-            if done.returncode:
-                raise RunFailed(f"depmod failed: {done.stderr.decode(errors='replace').strip()[-200:]}")
+            run(["depmod", "-b", made, self._release], package="kmod").require("depmod failed")
         root.inside.take(made / "lib/modules", "lib/modules")
 
     def _digest(self, root: Root) -> str:

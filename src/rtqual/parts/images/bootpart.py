@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What lies on the boot partition besides the kernel: for the Raspberry Pi's firmware, for UEFI."""
 
-import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -9,6 +8,7 @@ from rtqual.base.apt import Package, fetch
 from rtqual.base.architecture import AMD64, ARM64, Architecture
 from rtqual.base.cache import cache_dir, kept, sha256_file
 from rtqual.base.errors import BadInput
+from rtqual.base.program import run
 from rtqual.base.words import whole
 
 # The files of the Raspberry Pi's firmware that a model needs to start.
@@ -144,7 +144,7 @@ def _local_package(deb: Path) -> Package:
 
 
 def _dpkg_deb(*words: str | Path) -> str:
-    done = subprocess.run(["dpkg-deb", *map(str, words)], capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise BadInput(f"--firmware: {done.stderr.strip().splitlines()[-1]}")
+    done = run(["dpkg-deb", *words])
+    if done.code:
+        raise BadInput(f"--firmware: {done.last_words()}")
     return done.stdout

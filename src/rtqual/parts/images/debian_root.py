@@ -2,8 +2,6 @@
 """The Debian root: mmdebstrap's minbase with the mission's packages; documentation and languages stay out of it."""
 
 import hashlib
-import os
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,9 +9,10 @@ from rtqual.base.apt import indexes, known, need_space
 from rtqual.base.architecture import Architecture
 from rtqual.base.cache import cache_dir, locked
 from rtqual.base.errors import RunFailed
+from rtqual.base.program import find, run
 from rtqual.base.scratch import scratch
 from rtqual.parts.images.own_files import own_text
-from rtqual.parts.images.root import Root, epoch_s, tool, unpack_tar
+from rtqual.parts.images.root import Root, epoch_s, unpack_tar
 
 # What dpkg does not unpack (dpkg.conf, path-exclude). Copyright files stay: licences require it, and the list of
 # contents reads them.
@@ -49,7 +48,7 @@ def fill(folder: Path, *, architecture: Architecture, packages: Sequence[str], m
 
 def bootstrap(packages: Sequence[str], architecture: Architecture) -> Path:
     """mmdebstrap's archive, from the cache where apt's lists and the packages are the same."""
-    mmdebstrap = tool("mmdebstrap", "mmdebstrap")
+    mmdebstrap = find("mmdebstrap", "mmdebstrap")
     for name in packages:
         known(name, architecture)
     _check_foreign(architecture)
@@ -75,12 +74,9 @@ def bootstrap(packages: Sequence[str], architecture: Architecture) -> Path:
 
 def _run(command: list[str], work: Path) -> None:
     need_space(work.parent, _ROOM_B)
-    environment = {**os.environ, "SOURCE_DATE_EPOCH": str(epoch_s()), "TMPDIR": str(work), "LC_ALL": "C"}
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-    if done.returncode:
-        told = [line for line in done.stderr.splitlines() if line.startswith(("E:", "dpkg: error"))]
-        why = told[0].removeprefix("E: ") if told else done.stderr.strip()[-200:]
-        raise RunFailed(f"mmdebstrap could not make the Debian root: {why}; check the network and the free space")
+    done = run(command, also={"SOURCE_DATE_EPOCH": str(epoch_s()), "TMPDIR": str(work), "LC_ALL": "C"})
+    mend = "check the network and the free space"
+    done.require("mmdebstrap could not make the Debian root", "E: ", "dpkg: error", then=mend)
 
 
 def _mirrors() -> list[tuple[str, str, str, str]]:

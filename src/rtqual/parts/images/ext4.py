@@ -7,17 +7,17 @@ image shall have.
 
 import os
 import stat
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from uuid import UUID, uuid5
 
 from rtqual.base.errors import RunFailed
 from rtqual.base.scratch import scratch
-from rtqual.parts.images.root import Root, epoch_s, tool
+from rtqual.parts.images.root import Root, epoch_s, write
 
 _BLOCK_B = 4096
 _INODE_B = 256
+_CLOCK = "E2FSPROGS_FAKE_TIME"  # what these programs take for the time
 
 
 def write_ext4(root: Root, out: Path, *, uuid: UUID, label: str, journal: bool, spare: float = 0.1) -> Path:
@@ -33,18 +33,16 @@ def write_ext4(root: Root, out: Path, *, uuid: UUID, label: str, journal: bool, 
         file.truncate(size_b)
     features = [] if journal else ["-O", "^has_journal"]
     hashing = f"hash_seed={uuid5(uuid, 'hash')},lazy_itable_init=0,lazy_journal_init=0,root_owner=0:0"
-    _run(
-        [
-            tool("mke2fs", "e2fsprogs"), "-q", "-F", "-t", "ext4", *features, "-b", str(_BLOCK_B), "-I", str(_INODE_B),
-            *("-N", str(inodes + int(inodes * spare)), "-m", "0", "-U", str(uuid), "-L", label, "-E", hashing),
-            *("-d", str(root.folder.absolute()), f"./{out.name}"),
-        ],
-        out,
-    )  # fmt: skip
+    command = [
+        *("mke2fs", "-q", "-F", "-t", "ext4", *features, "-b", str(_BLOCK_B), "-I", str(_INODE_B)),
+        *("-N", str(inodes + int(inodes * spare)), "-m", "0", "-U", str(uuid), "-L", label, "-E", hashing),
+        *("-d", str(root.folder.absolute()), f"./{out.name}"),
+    ]
+    write(command, "e2fsprogs", out, clock=_CLOCK)
     with scratch() as work:
         script = work / "script"
         script.write_text("".join(f"{line}\n" for line in _commands(root, work)))
-        told = _run([tool("debugfs", "e2fsprogs"), "-w", "-f", str(script.absolute()), f"./{out.name}"], out)
+        told = write(["debugfs", "-w", "-f", script.absolute(), f"./{out.name}"], "e2fsprogs", out, clock=_CLOCK)
     # It echoes its commands; an error is a line that begins differently, and the exit code is 0 all the same.
     errors = [line for line in told.splitlines() if line and not line.startswith(("debugfs:", "debugfs "))]
     if errors:
@@ -84,15 +82,3 @@ def _quoted(name: str) -> str:
     if "\n" in name:
         raise RunFailed(f"a file of the root has a line end in its name: {name!r}")
     return '"' + name.replace('"', '""') + '"'
-
-
-def _run(command: list[str], out: Path) -> str:
-    """In the image's folder: in the name of that, as in `a?b`, the programs would find options of their own."""
-    environment = {**os.environ, "E2FSPROGS_FAKE_TIME": str(epoch_s()), "LC_ALL": "C", "TZ": "UTC"}
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, cwd=out.parent)
-    if done.returncode:
-        said = (done.stderr.strip() or done.stdout.strip()).splitlines()[-1:]
-        raise RunFailed(
-            f"{Path(command[0]).name} could not write the image's {out.name}: {' '.join(said) or 'it gave no reason'}"
-        )
-    return done.stdout + done.stderr

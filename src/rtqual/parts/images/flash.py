@@ -5,16 +5,15 @@ An MBR names the partitions: the Raspberry Pi 3's first boot stage reads no othe
 """
 
 import os
-import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID
 
-from rtqual.base.errors import RunFailed
+from rtqual.base.program import run
 from rtqual.base.scratch import scratch
-from rtqual.parts.images.root import epoch_s, tool
+from rtqual.parts.images.root import write
 
 _ALIGN_B = 2**20
 PART = _ALIGN_B  # where the boot partition begins, for mtools
@@ -54,13 +53,12 @@ def write_fat(files: Mapping[str, Path], out: Path, volume: str, *, spare_b: int
     size_b += -size_b % _ALIGN_B
     with out.open("wb") as file:
         file.truncate(size_b)
-    _run([tool("mkfs.fat", "dosfstools"), "--invariant", "-i", volume, "-n", "BOOT", out.name], out)
-    mmd, mcopy = (tool(name, "mtools") for name in ("mmd", "mcopy"))
+    write(["mkfs.fat", "--invariant", "-i", volume, "-n", "BOOT", out.name], "dosfstools", out)
     folders = {str(parent) for name in files for parent in Path(name).parents if parent.name}
     for folder in sorted(folders):
-        _run([mmd, "-i", out.name, f"::{folder}"], out)
+        write(["mmd", "-i", out.name, f"::{folder}"], "mtools", out)
     for name, path in sorted(files.items()):
-        _run([mcopy, "-i", out.name, str(path.absolute()), f"::{name}"], out)
+        write(["mcopy", "-i", out.name, path.absolute(), f"::{name}"], "mtools", out)
     return out
 
 
@@ -80,7 +78,8 @@ def write_disk(boot: Path, root: Path | None, out: Path, identity: Identity, *, 
             for start, size_b, kind in zip(starts, sizes_b, kinds, strict=False)
         ),
     ]
-    _run([tool("sfdisk", "fdisk"), "--quiet", "--no-reread", "--no-tell-kernel", out.name], out, "\n".join(table))
+    command = ["sfdisk", "--quiet", "--no-reread", "--no-tell-kernel", out.name]
+    write(command, "fdisk", out, "\n".join(table).encode())
     with out.open("r+b") as disk:
         for start, part in zip(starts, parts, strict=True):
             disk.seek(start)
@@ -110,23 +109,10 @@ def for_mtools(disk: Path) -> Iterator[tuple[str, Path]]:
 
 def read_fat(disk: Path, folder: Path, names: Sequence[str]) -> dict[str, Path]:
     """Copies those of the boot partition's files that exist into `folder`."""
-    mcopy, found = tool("mcopy", "mtools"), {}
+    found: dict[str, Path] = {}
     with for_mtools(disk) as (part, beside):
         for name in names:
-            command = [mcopy, "-n", "-i", part, f"::{name}", str((folder / name).absolute())]
-            if subprocess.run(command, capture_output=True, check=False, cwd=beside).returncode == 0:
+            command = ["mcopy", "-n", "-i", part, f"::{name}", str((folder / name).absolute())]
+            if not run(command, package="mtools", folder=beside).code:
                 found[name] = folder / name
     return found
-
-
-def _run(command: list[str], out: Path, text: str | None = None) -> None:
-    """In the image's folder: in the name of that, as in `a@@1M`, the programs would find options of their own."""
-    environment = {**os.environ, "SOURCE_DATE_EPOCH": str(epoch_s()), "LC_ALL": "C", "TZ": "UTC"}
-    done = subprocess.run(
-        command, input=text, capture_output=True, text=True, check=False, env=environment, cwd=out.parent
-    )
-    if done.returncode:
-        said = (done.stderr.strip() or done.stdout.strip()).splitlines()[-1:]
-        raise RunFailed(
-            f"{Path(command[0]).name} could not write the image's {out.name}: {' '.join(said) or 'it gave no reason'}"
-        )

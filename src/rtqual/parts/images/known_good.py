@@ -7,12 +7,12 @@ key is made anew for each image and lies nowhere else.
 
 import ipaddress
 import re
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from rtqual.base.errors import BadInput, RunFailed
+from rtqual.base.errors import BadInput
+from rtqual.base.program import run
 from rtqual.base.words import clean
 from rtqual.engine.boards.remote.settings import Settings
 from rtqual.engine.boards.remote.switch import switcher_of
@@ -20,7 +20,7 @@ from rtqual.engine.initramfs import remote
 from rtqual.engine.kernel.config import Config
 from rtqual.engine.mission.load import read
 from rtqual.parts.images.own_files import own_text
-from rtqual.parts.images.root import Attributes, Root, tool
+from rtqual.parts.images.root import Attributes, Root
 
 MODULES = remote.MODULES  # those that candidates have: boot partition, network, watchdog
 CANDIDATES = 3  # there is room for so many
@@ -176,10 +176,8 @@ def _host_key(root: Root, work: Path) -> str:
         if _HOST_KEYS.fullmatch(place):
             root.inside.remove(place)
     made = work / "hostkey"
-    words = [tool("ssh-keygen", "openssh-client"), "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", str(made)]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise RunFailed(f"ssh-keygen could not make the image's host key: {done.stderr.strip()[-200:]}")
+    words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", str(made)]
+    run(words, package="openssh-client").require("ssh-keygen could not make the image's host key")
     root.secret(_HOST_KEY, made.read_text())
     public = made.with_suffix(".pub").read_text()
     root.write(f"{_HOST_KEY}.pub", public)

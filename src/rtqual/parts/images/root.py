@@ -5,15 +5,15 @@ Owners, modes and capabilities stand beside the folder, so that root and everybo
 """
 
 import os
-import shutil
 import stat
 import tarfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import IO
 
 from rtqual.base.errors import RunFailed
+from rtqual.base.program import run
 from rtqual.parts.images.inside import Inside
 
 _CAPABILITY = "SCHILY.xattr.security.capability"  # how a pax archive calls a file's capabilities
@@ -28,12 +28,15 @@ def epoch_s() -> int:
     return int(text) if text.isascii() and text.isdigit() else _EPOCH_S
 
 
-def tool(name: str, package: str) -> str:
-    """A program's path; Debian keeps those of file systems where only root looks."""
-    path = shutil.which(name) or shutil.which(name, path="/usr/sbin:/sbin")
-    if path is None:
-        raise RunFailed(f"{name} is missing: `apt-get install {package}`")
-    return path
+def write(command: Sequence[str | Path], package: str, out: Path, given: bytes | None = None, clock: str = "") -> str:
+    """Run what makes a part of the image, and return what it said.
+
+    In the image's folder: in the name of that, as in `a@@1M` or `a?b`, the programs would find options of their own.
+    """
+    also = {clock or "SOURCE_DATE_EPOCH": str(epoch_s()), "LC_ALL": "C", "TZ": "UTC"}
+    done = run(command, package=package, folder=out.parent, given=given, also=also)
+    done.require(f"{command[0]} could not write the image's {out.name}")
+    return done.stdout + done.stderr
 
 
 @dataclass(frozen=True)

@@ -35,5 +35,5 @@ class SettingSteps:
         tailor = self._tailor.model_copy(update={"start": str(config)})
         # Steps differ by little: each is built from the object files of the one before.
         objects = tailored.kept_objects(self._tree, "-bisect")
-        tailored.tailor(name, tailor, (), self._architecture, tell=self._tell, objects=objects)
+        tailored.KernelOrder(name, tailor, (), self._architecture, self._tell).tailored(objects)
         return tailor

@@ -36,49 +36,41 @@ class Tailored:
     built: BuiltKernel
 
 
-def tailor(
-    name: str,
-    wanted: Tailor,
-    needs: Sequence[str],
-    architecture: Architecture,
-    *,
-    tell: Callable[[str], None] = lambda _: None,
-    without: Sequence[Removal] | None = None,
-    objects: Path | None = None,
-) -> Tailored:
-    """Resolve and build, from the cache where that was done before. `without`: in place of the whole removal list;
-    `objects`: a folder of object files that a kernel like it left."""
-    tree, resolution = configured(name, wanted, needs, architecture, tell=tell, without=without)
-    # Kernels of the stepwise mode differ by little: each is built from the previous kernel's object files.
-    kept = objects or (kept_objects(tree) if wanted.restore else None)
-    watch = as_steps(tell, f"{name}: building")
-    built = build(tree, resolution.config_path.read_text(), watch=watch, kept_objects=kept)
-    return Tailored(tree, resolution, built)
+@dataclass(frozen=True)
+class KernelOrder:
+    """A kernel to be tailored. `without`: in place of the whole removal list."""
 
+    name: str
+    wanted: Tailor
+    needs: Sequence[str]
+    architecture: Architecture
+    tell: Callable[[str], None] = lambda _: None
+    without: Sequence[Removal] | None = None
 
-def configured(
-    name: str,
-    wanted: Tailor,
-    needs: Sequence[str],
-    architecture: Architecture,
-    *,
-    tell: Callable[[str], None] = lambda _: None,
-    without: Sequence[Removal] | None = None,
-) -> tuple[Tree, Resolution]:
-    """Resolve; as tailor() does first."""
-    tell(f"{name}: the kernel's source")
-    tree = source_of(wanted, architecture)
-    staying = {*wanted.keep, *wanted.restore}
-    asked = [removal for removal in (removals() if without is None else without) if removal.id not in staying]
-    unknown = staying - {removal.id for removal in removals()}
-    if unknown:
-        known = ", ".join(removal.id for removal in removals())
-        raise BadInput(
-            f"candidate {name}: keep or restore names no entry of the removal list: {sorted(unknown)[0]}; "
-            f"they are {known}"
-        )
-    tell(f"{name}: its configuration")
-    return tree, _resolve(tree, (*needs, *wanted.needs), wanted, asked)
+    def tailored(self, objects: Path | None = None) -> Tailored:
+        """Resolve and build, from the cache where that was done before. `objects`: a folder of object files that a
+        kernel like it left."""
+        tree, resolution = self.configured()
+        # Kernels of the stepwise mode differ by little: each is built from the previous kernel's object files.
+        kept = objects or (kept_objects(tree) if self.wanted.restore else None)
+        watch = as_steps(self.tell, f"{self.name}: building")
+        built = build(tree, resolution.config_path.read_text(), watch=watch, kept_objects=kept)
+        return Tailored(tree, resolution, built)
+
+    def configured(self) -> tuple[Tree, Resolution]:
+        """Resolve."""
+        wanted = self.wanted
+        self.tell(f"{self.name}: the kernel's source")
+        tree = source_of(wanted, self.architecture)
+        staying, every = {*wanted.keep, *wanted.restore}, removals()
+        asked = [removal for removal in (every if self.without is None else self.without) if removal.id not in staying]
+        if unknown := staying - {removal.id for removal in every}:
+            raise BadInput(
+                f"candidate {self.name}: keep or restore names no entry of the removal list: {sorted(unknown)[0]}; "
+                f"they are {', '.join(removal.id for removal in every)}"
+            )
+        self.tell(f"{self.name}: its configuration")
+        return tree, _resolve(tree, (*self.needs, *wanted.needs), wanted, asked)
 
 
 def kept_objects(tree: Tree, purpose: str = "") -> Path:
@@ -122,7 +114,7 @@ def package_of(candidate: Candidate, mission: Mission) -> Package:
     """Build its kernel, and return it as a package that an image can carry."""
     wanted, architecture = candidate.tailor, candidate.architecture
     assert wanted is not None and architecture is not None, "a tailored candidate"  # noqa: S101
-    made = tailor(candidate.name, wanted, mission.mission.needs, architecture).built
+    made = KernelOrder(candidate.name, wanted, mission.mission.needs, architecture).tailored().built
     return Package(f"linux-{candidate.name}", made.version, made.sha256, made.installed_size_b, made.folder)
 
 
@@ -152,7 +144,7 @@ def prepare(
     """Tailor and build a kernel, and make the guest's file systems for it; `baseline`: what it is compared with."""
     wanted, architecture = candidate.tailor, candidate.architecture
     assert wanted is not None and architecture is not None, "a tailored candidate"  # noqa: S101
-    made = tailor(candidate.name, wanted, needs, architecture, tell=tell)
+    made = KernelOrder(candidate.name, wanted, needs, architecture, tell).tailored()
     account = account_of(
         candidate.name,
         baseline,

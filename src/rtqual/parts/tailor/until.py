@@ -4,20 +4,19 @@
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from rtqual import __version__
 from rtqual.base.architecture import Architecture
-from rtqual.base.errors import RunFailed
+from rtqual.base.program import run
 from rtqual.base.scratch import scratch
 from rtqual.base.units import format_bytes, format_duration
 from rtqual.engine.mission import Candidate, Mission, Tailor
 from rtqual.parts.tailor.configure.rules import wishes
 from rtqual.parts.tailor.make.build import BuiltKernel, expected
-from rtqual.parts.tailor.tailored import configured, tailor
+from rtqual.parts.tailor.tailored import KernelOrder
 
 _S_PER_FILE = 0.5  # of one free processor at 3 GHz: a tailored kernel took 8 minutes of two
 _DATED = "1767225600"  # 2026-01-01, as images are
@@ -65,7 +64,7 @@ def configure(
     found = []
     for candidate in candidates:
         wanted, architecture = _wanted(candidate)
-        tree, resolution = configured(candidate.name, wanted, mission.mission.needs, architecture, tell=tell)
+        tree, resolution = KernelOrder(candidate.name, wanted, mission.mission.needs, architecture, tell).configured()
         path, config = resolution.config_path, resolution.config
         if out:
             out.mkdir(parents=True, exist_ok=True)
@@ -99,7 +98,7 @@ def package(
     found = []
     for candidate in candidates:
         wanted, architecture = _wanted(candidate)
-        built = tailor(candidate.name, wanted, mission.mission.needs, architecture, tell=tell).built
+        built = KernelOrder(candidate.name, wanted, mission.mission.needs, architecture, tell).tailored().built
         tell(f"{candidate.name}: its package")
         out.mkdir(parents=True, exist_ok=True)
         found.append(packaged(candidate.name, built, architecture, out))
@@ -131,10 +130,7 @@ def packaged(name: str, built: BuiltKernel, architecture: Architecture, out: Pat
             (control / script).write_text(_TOLD.format(when=script, release=built.release))
             (control / script).chmod(0o755)
         words = ["dpkg-deb", "--build", "--root-owner-group", str(root), str(folder / "deb")]
-        environment = {**os.environ, "SOURCE_DATE_EPOCH": _DATED}
-        done = subprocess.run(words, capture_output=True, text=True, check=False, env=environment)
-        if done.returncode:
-            raise RunFailed(f"{path}: dpkg-deb could not write it: {done.stderr.strip()[-200:]}")
+        run(words, also={"SOURCE_DATE_EPOCH": _DATED}).require(f"{path}: dpkg-deb could not write it")
         (folder / "deb").replace(path)
     return Packaged(name, path, built.release, path.stat().st_size)
 

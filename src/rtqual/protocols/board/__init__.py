@@ -33,7 +33,7 @@ class Job:
     measure: Command
     setup: tuple[Command, ...] = ()
     loads: tuple[Command, ...] = ()
-    teardown: tuple[Command, ...] = ()
+    teardown: tuple[Command, ...] = ()  # by hand, beside a job of another: a board removes the job's whole folder
     collect: tuple[str, ...] = ()  # files in the job's folder to bring back
     folder: Literal["memory", "root", "usb"] = "memory"  # where the job's folder lies: memory | root | usb
     modules: tuple[str, ...] = ()  # kernel modules to load first

@@ -2,7 +2,6 @@
 """One thing looked at: what was found, what needs it, what mends it."""
 
 import os
-import subprocess
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -11,6 +10,9 @@ from typing import Any, Literal
 
 from rich.console import Group, RenderableType
 from rich.text import Text
+
+from rtqual.base.errors import RunFailed
+from rtqual.base.program import run
 
 State = Literal["ok", "warning", "missing"]
 _TONES = {"ok": "green", "warning": "yellow", "missing": "red"}
@@ -102,9 +104,7 @@ def contents(path: str) -> str:
 def said(*command: str) -> str:
     """What a program prints; empty where it is not there or fails."""
     try:
-        done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_PATIENCE_S, check=True
-        )  # fmt: skip
-    except (OSError, subprocess.SubprocessError):
+        done = run(command, timeout_s=_PATIENCE_S)
+    except RunFailed:
         return ""
-    return done.stdout.strip()
+    return "" if done.code else done.stdout.strip()

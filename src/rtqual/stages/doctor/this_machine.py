@@ -11,6 +11,7 @@ from pathlib import Path
 
 from rtqual.base.cache import cache_dir
 from rtqual.base.errors import RunFailed
+from rtqual.base.program import run
 from rtqual.base.units import format_bytes, format_ns
 from rtqual.base.user import user_name
 from rtqual.engine.boards.local import facts, processors
@@ -92,12 +93,10 @@ def _disk(name: str, path: Path, needed_b: int, matters: str, fix: str) -> Docto
 def _realtime() -> DoctorCheck:
     """Really try what cyclictest does, in a child: limits, capabilities and control groups all have a say."""
     name, matters = "real-time priority", "cyclictest on this machine"
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", _TRY_REALTIME], capture_output=True, text=True, check=False
-    )
-    if not done.returncode:
+    done = run([sys.executable, "-I", "-S", "-c", _TRY_REALTIME])
+    if not done.code:
         return DoctorCheck(name, "ok", "SCHED_FIFO 80 and locked memory are allowed", matters)
-    reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+    reason = done.last_words()
     user = user_name()
     if os.geteuid() == 0 or user is None:
         return DoctorCheck(name, "warning", f"{reason}; a container needs CAP_SYS_NICE and CAP_IPC_LOCK", matters)

@@ -19,7 +19,7 @@ from rtqual.engine.candidates.module import build_modules
 from rtqual.engine.initramfs.contents import TOOL_PACKAGES
 from rtqual.engine.mission import Tailor
 from rtqual.parts.tailor.built_headers import of_built
-from rtqual.parts.tailor.tailored import as_candidate, tailor
+from rtqual.parts.tailor.tailored import KernelOrder, as_candidate
 from rtqual.protocols.board import Command, Job, JobOutcome, Machine
 from rtqual_docking.camera_files import camera_modules
 from support.flight_programs import program
@@ -76,7 +76,7 @@ Guest = Callable[[str], JobOutcome]
 def checked(tmp_path_factory: pytest.TempPathFactory) -> Guest:
     """Runs a shell script in a guest on that kernel; modules, emulator and readers are there."""
     folder = tmp_path_factory.mktemp("checked")
-    made = tailor("checked", CHECKED, NEEDS, AMD64)
+    made = KernelOrder("checked", CHECKED, NEEDS, AMD64).tailored()
     headers = of_built(made.tree, made.built)
     wrong = {f"wrong/{path.name}": path.read_bytes() for path in (KMOD / "test/wrong").iterdir()}
     modules = (*camera_modules(headers), *build_modules(headers, wrong, "wrong", ("wrong.ko",)))

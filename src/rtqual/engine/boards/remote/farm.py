@@ -5,10 +5,11 @@ labgrid's own program is used, as ssh is. Its coordinator forgets who has a plac
 the place keeps people from each other, and the token on the board (lease.py) decides.
 """
 
-import subprocess
+import shutil
 from contextlib import suppress
 
 from rtqual.base.errors import RunFailed
+from rtqual.base.program import run
 from rtqual.base.words import clean
 from rtqual.engine.boards.remote.settings import BoardRefused
 
@@ -46,14 +47,11 @@ class FarmPlace:
     def _run(self, word: str) -> str:
         """What it complains of; empty where it does as it was told."""
         command = client(self._coordinator, self._place, word)
+        if not shutil.which(command[0]):
+            raise RunFailed("labgrid-client is missing: `pip install 'rtqual[labgrid]'`")
         try:
-            done = subprocess.run(
-                command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
-                timeout=_CLIENT_S, check=False,
-            )  # fmt: skip
-        except FileNotFoundError:
-            raise RunFailed("labgrid-client is missing: `pip install 'rtqual[labgrid]'`") from None
-        except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+            done = run(command, timeout_s=_CLIENT_S)
+        except RunFailed as error:
             raise RunFailed(f"board {self._name}: labgrid's coordinator {self._coordinator}: {error}") from None
         said = clean(" ".join(done.stderr.split()))[-300:]
-        return (said or f"labgrid-client {word} ended with {done.returncode}") if done.returncode else ""
+        return (said or f"labgrid-client {word} {done.how}") if done.code else ""

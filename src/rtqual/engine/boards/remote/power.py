@@ -3,13 +3,13 @@
 
 import shlex
 import socket
-import subprocess
 import threading
 from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
 from rtqual.base.errors import RunFailed
+from rtqual.base.program import run
 from rtqual.engine.boards.remote.settings import Settings
 
 _POWER_S, _OFF_S = 60.0, 3.0
@@ -38,16 +38,12 @@ class Switched:
             self._run(self._on)
 
     def _run(self, command: tuple[str, ...]) -> None:
+        what = f"board {self._name}: its power command `{shlex.join(command)}`"
         try:
-            done = subprocess.run(
-                command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
-                timeout=_POWER_S, check=False,
-            )  # fmt: skip
-        except (OSError, ValueError, subprocess.TimeoutExpired) as error:
-            raise RunFailed(f"board {self._name}: its power command `{shlex.join(command)}`: {error}") from None
-        if done.returncode:
-            said = " ".join(done.stderr.split()[-20:])
-            raise RunFailed(f"board {self._name}: its power command `{shlex.join(command)}` failed: {said}")
+            done = run(command, timeout_s=_POWER_S)
+        except RunFailed as error:
+            raise RunFailed(f"{what}: {error}") from None
+        done.require(f"{what} failed")
 
 
 def power_of(settings: Settings) -> PowerSwitch | None:

@@ -3,12 +3,12 @@
 
 import json
 import re
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
 from rtqual.base.architecture import AMD64, ARM64, Architecture
 from rtqual.base.errors import RunFailed
+from rtqual.base.program import run
 from rtqual.base.scratch import scratch
 from rtqual.base.words import clean, whole
 from rtqual.engine.boards.remote import truth
@@ -77,12 +77,7 @@ def _script(settings: Settings) -> str:
 
 def _host_key(host: str, port: int) -> str:
     command = ["ssh-keyscan", "-T", str(_KEYSCAN_S), "-p", str(port), host]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=10 * _KEYSCAN_S)
-    except FileNotFoundError:
-        raise RunFailed("ssh-keyscan is missing: `apt-get install openssh-client`") from None
-    except subprocess.TimeoutExpired:
-        raise RunFailed(f"{host}:{port} did not show its host key within {10 * _KEYSCAN_S} s") from None
+    done = run(command, package="openssh-client", timeout_s=10 * _KEYSCAN_S)
     keys = {fields[1]: " ".join(fields[1:3]) for line in done.stdout.splitlines() if len(fields := line.split()) >= 3}
     if key := next((keys[kind] for kind in _KINDS if kind in keys), ""):
         return key

@@ -17,6 +17,7 @@ from rtqual.base import unlinked
 from rtqual.base.apt import Package
 from rtqual.base.cache import sha256_file
 from rtqual.base.errors import BadInput, RunFailed, naming
+from rtqual.base.program import find
 from rtqual.base.scratch import scratch
 from rtqual.engine.boards.remote import tune
 from rtqual.engine.boards.remote.link import FILE_MOST_B
@@ -24,12 +25,13 @@ from rtqual.engine.boards.remote.settings import STORE, Settings
 from rtqual.engine.boards.remote.staged import NONCE, StagedFiles
 from rtqual.engine.boards.remote.switch import VOLUME
 from rtqual.engine.initramfs import remote
+from rtqual.engine.initramfs.contents import names
 from rtqual.parts.images import sbom
 from rtqual.parts.images.bootpart import UEFI, BootFiles, add_device_trees, add_firmware, add_loader
 from rtqual.parts.images.cards import card_board as card
 from rtqual.parts.images.flash import Identity, for_mtools, write_disk, write_fat
 from rtqual.parts.images.minimal import used
-from rtqual.parts.images.root import epoch_s, gathered, tool
+from rtqual.parts.images.root import epoch_s, gathered
 
 _NAMESPACE = UUID("2f0a6f0e-0d0a-4b7c-9b2e-6c7f5f1f4c55")
 _RESULT_B, _RESULTS_B = 2**20, 16 * 2**20  # left for results: of each cell, and besides
@@ -98,7 +100,7 @@ def _inside(
         )
         for candidate in candidates
     }
-    present = {file for candidate in candidates for file in remote.names(candidate.files["initramfs"])}
+    present = {Path(name).name for candidate in candidates for name in names(candidate.files["initramfs"])}
     parts = [
         *(sbom.of_kernel(package, architecture) for package in kernels.values()),
         sbom.ImagePackage("rtqual", __version__, licence="MIT"),
@@ -213,7 +215,7 @@ def copy(source: Path, folder: Path, keys: Sequence[str]) -> None:
 def _mtools(program: str, option: str, disk: Path, place: str, most_b: int) -> bytes | None:
     """What mtools prints of a place among the card's jobs, `most_b` + 1 bytes at most; None where there is none."""
     with for_mtools(disk) as (part, beside):
-        words = [tool(program, "mtools"), *([option] if option else []), "-i", part, f"::{STORE}/{card.JOBS}{place}"]
+        words = [find(program, "mtools"), *([option] if option else []), "-i", part, f"::{STORE}/{card.JOBS}{place}"]
         with (
             naming(disk),
             subprocess.Popen(

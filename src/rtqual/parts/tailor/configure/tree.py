@@ -5,7 +5,6 @@ import hashlib
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from rtqual.base.apt import fetch
 from rtqual.base.architecture import AMD64, ARM64, ARMHF, Architecture
 from rtqual.base.cache import CachePlace, cache_dir, locked
 from rtqual.base.errors import BadInput, RunFailed
+from rtqual.base.program import Ended, run
 from rtqual.base.scratch import scratch
 from rtqual.base.words import listed
 
@@ -80,20 +80,20 @@ class Tree:
         *targets: str,
         variables: Mapping[str, str] | None = None,
         environment: Mapping[str, str] | None = None,
-    ) -> subprocess.CompletedProcess[str]:
+    ) -> Ended:
         """Run make to its end. Raises RunFailed with make's first complaint."""
         self.check_compiler()
         objects.mkdir(parents=True, exist_ok=True)
         command = self.command(objects, *targets, variables=variables)
-        done = run(command, self.environment(environment))
-        if done.returncode:
+        done = run(command, environment=self.environment(environment))
+        if done.code:
             raise RunFailed(f"make {' '.join(targets)} in {self.path} failed: {complaint(done.stderr + done.stdout)}")
         return done
 
     def compiler(self) -> str:
         """The compiler's name and version, one line. Raises RunFailed where it is missing."""
         self.check_compiler()
-        lines = run([f"{self.cross_compile}gcc", "--version"], self.environment()).stdout.splitlines()
+        lines = run([f"{self.cross_compile}gcc", "--version"], environment=self.environment()).stdout.splitlines()
         return lines[0] if lines else ""
 
     def check_compiler(self) -> None:
@@ -195,9 +195,7 @@ def patched(tree: Path, patches: Sequence[Path], architecture: Architecture = AM
     with locked(place) as cached:
         if not cached.is_sound():
             with _fresh(cached) as fresh:
-                done = run(["cp", "-a", f"{tree.absolute()}/.", str(fresh)])
-                if done.returncode:
-                    raise RunFailed(f"cannot copy {tree} to {fresh}: {_last(done.stderr)}")
+                run(["cp", "-a", f"{tree.absolute()}/.", fresh]).require(f"cannot copy {tree} to {fresh}")
                 for patch in patches:
                     _apply(fresh, patch, version)
     return open_tree(place, architecture)
@@ -212,21 +210,15 @@ def _changed(tree: Path) -> str:
 
 def _apply(tree: Path, patch: Path, version: str) -> None:
     source = ["xz", "-dc"] if patch.suffix == ".xz" else ["gzip", "-dc"] if patch.suffix == ".gz" else ["cat"]
-    text = subprocess.run([*source, str(patch)], capture_output=True, check=False)
-    if text.returncode:
-        raise BadInput(f"{patch}: this patch cannot be unpacked: {_last(text.stderr.decode(errors='replace'))}")
-    done = subprocess.run(
-        ["patch", "-p1", "--batch", "--forward", "--fuzz=1", "-d", str(tree)],
-        input=text.stdout,
-        capture_output=True,
-        check=False,
-    )
-    if done.returncode:
-        said = (done.stdout + done.stderr).decode(errors="replace").splitlines()
-        failed = [
-            number for number, line in enumerate(said) if "FAILED" in line or "ignored" in line or "patch:" in line
-        ]
-        hunk = said[failed[0]].strip() if failed else _last("\n".join(said))
+    text = run([*source, patch])
+    if text.code:
+        raise BadInput(f"{patch}: this patch cannot be unpacked: {text.last_words()}")
+    done = run(["patch", "-p1", "--batch", "--forward", "--fuzz=1", "-d", tree], package="patch", given=text.out)
+    if done.code:
+        said = (done.stdout + done.stderr).splitlines()
+        telling = ("FAILED", "ignored", "patch:")
+        failed = [number for number, line in enumerate(said) if any(word in line for word in telling)]
+        hunk = said[failed[0]].strip() if failed else done.last_words()
         files = [
             line.removeprefix("patching file ") for line in said[: failed[0] if failed else 0] if "patching" in line
         ]
@@ -245,9 +237,8 @@ def _unpacked(archive: Path, sha256: str) -> Path:
                     "source needs: make room or set XDG_CACHE_HOME"
                 )
             with _fresh(cached) as fresh:
-                done = run(["tar", "-xf", str(archive), "-C", str(fresh), "--strip-components=1"])
-                if done.returncode:
-                    raise RunFailed(f"cannot unpack {archive.name}: {_last(done.stderr)}; delete it and try again")
+                done = run(["tar", "-xf", archive, "-C", fresh, "--strip-components=1"])
+                done.require(f"cannot unpack {archive.name}", then="delete it and try again")
     return place
 
 
@@ -261,29 +252,9 @@ def _fresh(cached: CachePlace) -> Iterator[Path]:
         cached.take(fresh)
 
 
-def run(command: Sequence[str], environment: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    try:
-        return subprocess.run(
-            command,
-            env=environment,
-            stdin=subprocess.DEVNULL,  # a question by kconfig ends the program instead of waiting
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=False,
-        )
-    except FileNotFoundError:
-        raise RunFailed(f"{command[0]} is missing: `apt-get install {command[0]}`") from None
-
-
 def complaint(output: str) -> str:
     """The line of make's output that says why it stopped."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     telling = [line for line in lines if re.search(r"\berror\b|not found|No space left|missing|undefined", line, re.I)]
     blamed = [line for line in telling if not line.startswith("make")]
     return next(iter(blamed or telling or lines[-1:]), "it said nothing")[:300]
-
-
-def _last(text: str) -> str:
-    lines = text.strip().splitlines()
-    return lines[-1].strip() if lines else "no reason given"

@@ -20,9 +20,10 @@ from pathlib import Path
 
 from rtqual.base.cache import CachePlace, cache_dir, idle, locked
 from rtqual.base.errors import RunFailed
+from rtqual.base.program import run
 from rtqual.base.units import format_duration
 from rtqual.engine.kernel.config import parse
-from rtqual.parts.tailor.configure.tree import Tree, complaint, run
+from rtqual.parts.tailor.configure.tree import Tree, complaint
 
 # Nothing of the machine and the moment goes into the image (Documentation/kbuild/reproducible-builds.rst).
 _FIXED = {

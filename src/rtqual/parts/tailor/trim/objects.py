@@ -5,7 +5,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rtqual.parts.tailor.configure.tree import Tree, run
+from rtqual.base.program import run
+from rtqual.parts.tailor.configure.tree import Tree
 
 # vmlinux is linked from these: kbuild's archive of all that is built in, and the libraries.
 _ARCHIVES = ("vmlinux.a", "lib/lib.a", "arch/{folder}/lib/lib.a")

@@ -125,10 +125,8 @@ class _Trimming:
         wanted, architecture = self.candidate.tailor, self.candidate.architecture
         assert wanted is not None and architecture is not None, "a tailored candidate"  # noqa: S101
         wanted = wanted.model_copy(update={"forbid": (*wanted.forbid, *without)})
-        return built.tailor(
-            self.candidate.name, wanted, self.campaign.mission.mission.needs, architecture,
-            tell=self.watcher.preparing, objects=self.objects,
-        )  # fmt: skip
+        needs, tell = self.campaign.mission.mission.needs, self.watcher.preparing
+        return built.KernelOrder(self.candidate.name, wanted, needs, architecture, tell).tailored(self.objects)
 
     def _through(self, made: Tailored, work: Path, log: Path | None = None) -> Passed:
         """Boot a kernel and run the scenario. Raises RunFailed with the run that failed."""
@@ -224,7 +222,7 @@ def _run(board: Board, cell: Cell) -> tuple[Measurement, frozenset[str]]:
     job: Job = cell.job()
     job = replace(job, setup=(*job.setup, _NOTE_MODULES))
     outcome = board.run(job, seed=cell.seed, timeout_s=_TIMEOUT_S)
-    measurement = cell.instrument.read(cell.parameters, outcome, cpus=cell.cpus)
+    measurement = cell.instrument.measured(cell.parameters, outcome, cpus=cell.cpus)
     problems = (*measurement.problems, *kernel_complaints(outcome.console))
     return replace(measurement, problems=problems), frozenset(outcome.files.get(_LOADED, "").split())
 
