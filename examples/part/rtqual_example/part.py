@@ -6,5 +6,6 @@ from rtqual.protocols.part import Part, Row
 PART = Part(
     "example",
     instruments=(Row(1000, "rtqual_example.starts:STARTS"),),
+    boards=(Row(1000, "rtqual_example.shelf:SHELF"),),
     loads=(Row(1000, "rtqual_example.copying:COPY"),),
 )
