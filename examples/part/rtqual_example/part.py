@@ -8,4 +8,5 @@ PART = Part(
     instruments=(Row(1000, "rtqual_example.starts:STARTS"),),
     boards=(Row(1000, "rtqual_example.shelf:SHELF"),),
     loads=(Row(1000, "rtqual_example.copying:COPY"),),
+    imports=(Row(1000, "rtqual_example.hyperfine:HYPERFINE"),),
 )
