@@ -39,7 +39,8 @@ def site(tmp_path: Path) -> Path:
 
 
 def rtqual(site: Path, *arguments: object) -> str:
-    command, env = [sys.executable, "-m", "rtqual", *map(str, arguments)], {**os.environ, "PYTHONPATH": str(site)}
+    command = [sys.executable, "-m", "rtqual", *map(str, arguments)]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join((str(site), os.environ.get("PYTHONPATH", "")))}
     done = subprocess.run(command, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -67,3 +68,15 @@ def test_the_same_instrument_is_brought_by_a_folder_among_the_parts(tmp_path: Pa
     installed(tmp_path, "starts", "rtqual.parts.starts.part:PART")
     plan = json.loads(rtqual(tmp_path, "select", MISSION, "--out", tmp_path / "out", "--dry-run", "--json"))
     assert len(plan["cells"]) == 6 and all("example-starts" in row["cell"] for row in plan["cells"])
+
+
+def test_its_board_load_and_format_are_known(site: Path, tmp_path: Path) -> None:
+    mission = tmp_path / "shelved.toml"
+    text = MISSION.read_text().replace('package = "linux-image-amd64"', 'shelf = "3"')
+    mission.write_text(text.replace("runs = 6", 'loads = ["none", "example-copy"]\nruns = 6'))
+    assert "good; 1 candidate" in rtqual(site, "mission", "check", mission)
+    times = tmp_path / "times.json"
+    times.write_text(json.dumps({"results": [{"command": "true", "times": [0.0004, 0.0007], "exit_codes": [0, 1]}]}))
+    (read,) = json.loads(rtqual(site, "import", times, "--candidate", "x", "--out", tmp_path / "out", "--json"))
+    assert (read["instrument"], read["samples"], read["series"][0]["max"]) == ("hyperfine (true)", 2, 700_000)
+    assert read["problems"] == ["a run ended with exit code 1"]
