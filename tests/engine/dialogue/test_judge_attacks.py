@@ -10,7 +10,7 @@ from rtqual.base.errors import BadInput
 from rtqual.engine.dialogue.dialogue_script import compiled
 from rtqual.engine.dialogue.hearing import judge
 from rtqual.engine.dialogue.language import Language
-from rtqual.engine.dictionary.octets import crc16
+from rtqual.engine.dialogue.octets import crc16
 from rtqual.engine.mission.language_table import Framing
 from support.heater import Answered, Packets, judged, language, procedure, verify_of
 
