@@ -38,7 +38,7 @@ def test_a_qemu_that_was_killed_is_not_called_missing(tmp_path: Path, script: st
         ("10.0.13 (Debian 1:10.0.13+ds-0+deb13u1)", "rtqual-{}-3.so", 3),
     ],
 )
-@pytest.mark.parametrize("name", ["clock", "memory", "watch", "used", "scene"])
+@pytest.mark.parametrize("name", ["clock", "memory", "watch", "used", "scene", "channel", "disk"])
 def test_a_qemu_gets_the_plugin_of_its_interface(name: str, version: str, file: str, interface: int) -> None:
     path = machine.plugin(f"rtqual-{name}", version)
     assert path.name == file.format(name)

@@ -43,7 +43,7 @@ def test_a_study_is_repeated_at_its_smallest_scale(rtqual: Run, tmp_path: Path, 
     assert done.returncode == 0, done.stderr
     result = kept.load(tmp_path).result
     assert result.records and not result.failures
-    assert all(one.manifest.timing in (Timing.INSTRUCTIONS, Timing.HOST_TIMED) for one in result.records)
+    assert all(one.manifest.timing in (Timing.INSTRUCTIONS, Timing.MODELLED) for one in result.records)
     if study:
         found = compared(rtqual, study, tmp_path)
         assert found["pairs"] and all(one["figures"] for one in found["pairs"])

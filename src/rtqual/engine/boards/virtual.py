@@ -7,6 +7,7 @@ gives is what the uninterrupted run of `command` gives.
 
 import hashlib
 import os
+import platform
 import re
 import shlex
 import shutil
@@ -26,7 +27,7 @@ from rtqual.base.disk import blank_disk
 from rtqual.base.errors import RunFailed, SystemDied, naming
 from rtqual.base.scratch import scratch
 from rtqual.base.sparse import copy_sparse
-from rtqual.engine.boards import jobs, modelled
+from rtqual.engine.boards import disk_models, jobs, modelled
 from rtqual.engine.boards.job_programs import emulator
 from rtqual.engine.boards.machine import PI_3, Emulator, emulator_for
 from rtqual.engine.boards.modelled import Model
@@ -46,7 +47,7 @@ from rtqual.engine.boards.saved import Saved, saved
 from rtqual.engine.boards.unpacked import unpacked
 from rtqual.protocols.board import Board, Job, JobOutcome, Machine, Rebuilt, Recorded, jobscript
 from rtqual.protocols.board.system import Kernel
-from rtqual.protocols.record.schema import MODEL, digest
+from rtqual.protocols.record.schema import DISKS, MODEL, digest
 
 UNPACKED = "unpacked kernel"  # the artefact, where QEMU starts what was in the kernel's file
 SCENE = "scene"  # the artefact, where the board makes the camera's live frames (docking/camera/observer/scene.c)
@@ -60,7 +61,8 @@ _NO_ROOM_B = 2**16  # QEMU drops what it cannot write, and says nothing
 # (engine/analysis/figure/early.py). What idles costs next to nothing.
 _LATER_S = 10
 _LAYOUT = 1  # of saved guests
-_DISKS = {"root": "virtio-blk-pci", "usb": "usb-storage,bus=xhci.0"}  # name -> device
+# Name -> device. A request is submitted in the guest's own store (target/observers/disk.c).
+_DISKS = {"root": "virtio-blk-pci,ioeventfd=off", "usb": "usb-storage,bus=xhci.0"}
 _DISK_BYTES = 2 * 2**30
 
 
@@ -134,9 +136,18 @@ class VirtualBoard(Board):
             "kernel parameters": self._append(),
             **({DEVICE_TREE: _sha256(self._device_tree)} if self._device_tree else {}),
             **({CHANNEL: _sha256(self._emulator.plugin(_CHANNEL_PLUGIN))} if self._emulator.channel else {}),
+            **self._of_disks,
             **({UNPACKED: _sha256(self._image)} if self._image != self.kernel.image else {}),
             **({SCENE: _sha256(self._emulator.plugin(_SCENE_PLUGIN))} if self.machine.scene else {}),
         }
+
+    @cached_property
+    def _of_disks(self) -> dict[str, str]:
+        """Of modelled disks. The host decides where QEMU is unknown to the plugin, and where a reset drops requests."""
+        known = self._emulator.version().startswith(disk_models.KNOWN) and platform.machine() == "x86_64"
+        if not (self.machine.disks and known) or self.machine.resets:
+            return {}
+        return {DISKS: disk_models.sha256(), "disk": _sha256(self._emulator.plugin(disk_models.PLUGIN))}
 
     @property
     def _options(self) -> list[str]:
@@ -293,6 +304,9 @@ class VirtualBoard(Board):
             ]
             options += ["-device", "qemu-xhci,id=xhci"] if name == "usb" else []
             options += ["-device", f"{device},drive={name}"]
+        if self._of_disks:
+            told = ",".join(disk_models.disk_models()[name].told(name) for name in _DISKS)
+            options += ["-plugin", f"file={option(self._emulator.plugin(disk_models.PLUGIN))},{told}"]
         return options
 
     def _command(self, folder: Path, job: Path, *, saving: bool = False, restored: bool = False) -> tuple[str, ...]:

@@ -36,7 +36,7 @@ from rtqual.protocols.board import Board, Job, JobOutcome, Machine
 from rtqual.protocols.board.registry import BoardRow, all_boards
 from rtqual.protocols.load.own import load_of
 from rtqual.protocols.part import keyed
-from rtqual.protocols.record.schema import Inputs, Manifest, Record, Timing, digest
+from rtqual.protocols.record.schema import MODELS, Inputs, Manifest, Record, Timing, digest
 from rtqual.protocols.record.store import Store, make, read, settle_timing
 
 
@@ -353,7 +353,7 @@ class Campaign:
         if cell.repeat and job.watched:
             problems = (*problems, *_disturbed(board, job, cell, outcome))
         measurement = replace(measurement, problems=problems)
-        untested = Timing.MODELLED_UNTESTED if cell.place.modelled else Timing.UNTESTED
+        untested = Timing.MODELLED_UNTESTED if MODELS & inputs.artefacts.keys() else Timing.UNTESTED
         timing = untested if cell.place.repeats else Timing.REAL
         made = provenance(cell, outcome, started, self.mission.sha256)
         self.store.write(make(inputs, measurement, made, timing=timing, repeat=cell.repeat))

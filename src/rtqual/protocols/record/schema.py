@@ -38,7 +38,7 @@ class Timing(StrEnum):
 
     INSTRUCTIONS = "instructions"  # instruction clock, and a second run gave the same samples
     UNTESTED = "instructions, untested"  # instruction clock, not yet run a second time
-    MODELLED = "modelled"  # that clock moved on by a model of memory (docs/memory.md), and the same of a second run
+    MODELLED = "modelled"  # that clock moved on by a model of memory or disks, and the same of a second run
     MODELLED_UNTESTED = "modelled, untested"
     HOST_TIMED = "host-timed"  # a second run gave other samples, or something in it waits for the host
     REAL = "real"  # the hardware's own time
@@ -202,7 +202,9 @@ class Inputs(_Model):
         return digest([self.parameters, artefacts])
 
 
-MODEL = "memory model"  # the artefact of a run whose time is modelled
+# The artefacts of runs whose time is partly a model's.
+MODEL, DISKS = "memory model", "disk models"
+MODELS = frozenset({MODEL, DISKS})
 
 
 class LatePart(_Model):

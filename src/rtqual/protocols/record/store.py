@@ -28,7 +28,7 @@ from rtqual.protocols.record.files import file_digest
 from rtqual.protocols.record.parquet import RAW, SAMPLES, largest, read_samples, row_count, write_samples
 from rtqual.protocols.record.schema import (
     CHUNK,
-    MODEL,
+    MODELS,
     SCHEMA_VERSION,
     SEALED,
     Inputs,
@@ -241,7 +241,7 @@ def _timing(members: Iterable[Record]) -> Timing:
     by_key: dict[str, set[str]] = {}
     tested = modelled = False
     for record in members:
-        modelled |= MODEL in record.inputs.artefacts
+        modelled |= bool(MODELS & record.inputs.artefacts.keys())
         hashes = by_key.setdefault(record.inputs.key(), set())
         hashes.add(record.manifest.hash)
         tested |= record.manifest.repeat > 0

@@ -68,7 +68,7 @@ FAULTS = (
     "Seeds vary the load and not the boot: what differs from boot to boot is in no interval but by its least width.",
     "A fault that strikes one run in five is missed by ten runs altogether in 11 % of campaigns.",
     "Several CPUs take turns on one thread of the host: races are seen at the grain of a turn.",
-    "Disks of the virtual board complete in the host's time, so their figures do not repeat.",
+    "Disks of the virtual board take a model's times; with another QEMU than 7.2 the host's, which do not repeat.",
     "An RTOS image tells its own figures, and what is on a card is not signed: either is believed.",
 )
 

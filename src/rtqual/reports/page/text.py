@@ -26,8 +26,8 @@ TIMING_NOTE = {
         "is no absolute latency for flight."
     ),
     MODELLED: (
-        "Modelled: executed instructions and the stalls of a model of caches and memory that was not calibrated on any "
-        "board; tells what memory adds and to whom, is no latency of a real board."
+        "Modelled: executed instructions and the stalls of a model of memory or disks that was not calibrated on any "
+        "board; tells what these add and to whom, is no latency of a real board."
     ),
     HOST: (
         "Host-timed: the same run again gave other samples, or something in it waited for the host; "

@@ -32,7 +32,7 @@ INSTRUCTIONS_CAVEAT = (
     "they rank kernels, they are no latencies for flight."
 )
 MODELLED_CAVEAT = (
-    "Figures from a board with modelled memory are not calibrated: they tell what memory adds and to whom, "
+    "Figures with modelled memory or disks are not calibrated: they tell what these add and to whom, "
     "not microseconds of any real board, nor its worst case."
 )
 ACCEPTED_CAVEAT = (
