@@ -43,6 +43,14 @@ for (const one of document.querySelectorAll("header *, .decision *")) {
   const hidden = one.closest("thead, svg") ? 0 : one.scrollWidth - one.clientWidth;
   if (hidden > 1 && getComputedStyle(one).overflowX !== "visible") faults.push(`${one.className} hides ${hidden} px`);
 }
+for (const tone of document.querySelectorAll(".decision td .tone")) {
+  const text = tone.firstChild, range = document.createRange();
+  for (const word of text.data.matchAll(/[\\w-]+/g)) {
+    range.setStart(text, word.index);
+    range.setEnd(text, word.index + word[0].length);
+    if (range.getClientRects().length > 1) faults.push(`'${word[0]}' is broken`);
+  }
+}
 for (const [text, left, , right] of said)
   if (left < -1 || right > wide + 1) faults.push(`'${text}' leaves the window, ${left} to ${right}`);
 return [faults, said];

@@ -223,6 +223,21 @@ def test_calls_are_noted_from_their_start(tmp_path: Path) -> None:
         sessions.begin(tmp_path)
 
 
+def test_page_one_says_by_whom_and_where_it_was_measured(tmp_path: Path) -> None:
+    sessions.begin(tmp_path)
+    (called,) = sessions.sessions_in(tmp_path).sessions
+    asked, found = mission(["rt"], requirements=[WAKE_UP]), runs("rt", 20_000)
+    annexes = {SESSIONS.file: sessions.sessions_in(tmp_path)}
+    made = gather(asked, analyse(asked, "demo", found, {}), [one.manifest for one in found], {}, annexes)
+    facts = dict(build(made).facts)
+    assert facts["Measured by"] == called.by
+    assert facts["Measured at"] == f"{called.processor}, {called.system}"
+    paper = asked.document.model_copy(update={"tested": "N. N.", "place": "Room 5"})
+    facts = dict(build(replace(made, mission=asked.model_copy(update={"document": paper}))).facts)
+    assert facts["Measured by"] == "N. N."
+    assert facts["Measured at"].startswith("Room 5; ")
+
+
 def test_a_second_run_that_was_another_is_told_with_its_group() -> None:
     records = [
         Record(one.manifest.model_copy(update={"timing": Timing.HOST_TIMED}), one.series) for one in runs("rt", 20_000)
@@ -239,5 +254,6 @@ def test_the_first_facts_name_each_kernels_release_and_the_days_and_no_version_i
     facts = dict(build(gather(asked, analyse(asked, "demo", found, {}), named, {})).facts)
     assert facts["Candidates measured"] == f"rt (6.1.0-56-rt-amd64), stock ({'9' * 64})"
     assert facts["Measured"] == "2026-11-26 to 2026-11-28"
+    assert (facts["Measured by"], facts["Measured at"]) == ("not told", "not told")
     printed = to_markdown(build(gather(asked, analyse(asked, "demo", found, {}), named, {})))
     assert "Package" in printed and "Kernel image, SHA-256" not in printed

@@ -4,6 +4,7 @@
 import json
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,7 @@ from rtqual.engine.campaign import folder as kept
 from rtqual.engine.campaign.folder import Result
 from rtqual.face.commands.commands import application
 from rtqual.reports.page.document import Printed
+from rtqual.stages import signature
 from rtqual.stages.selection import report
 from rtqual.stages.signature import SEAL, seal, verify_report, verify_seal
 from support.analysis_records import wakeups
@@ -123,6 +125,25 @@ def test_whatever_lies_in_a_sealed_folder_is_sealed(reported: Path, key: Path, s
     (reported / "plots").mkdir()
     (reported / "plots" / "figure-99.svg").write_text("<svg/>")
     with pytest.raises(BadInput, match=r"plots/figure-99\.svg: was not there when the campaign was sealed"):
+        verify_seal(reported, signers)
+
+
+def test_what_is_put_in_the_place_of_what_was_signed_is_told(
+    reported: Path, key: Path, signers: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the look at the signature and the look at the files."""
+    seal(reported, key)
+    trusted, signed = signature._who, (reported / kept.CAMPAIGN).read_bytes()
+
+    def swapped(*arguments: Any) -> str:
+        who = trusted(*arguments)
+        told = json.loads(signed) | {"sealed": None}
+        (reported / kept.CAMPAIGN).write_text(json.dumps(told))
+        (reported / "summary.md").write_text("Fly it.\n")
+        return who
+
+    monkeypatch.setattr(signature, "_who", swapped)
+    with pytest.raises(BadInput, match=r"summary\.md: not the one that was sealed"):
         verify_seal(reported, signers)
 
 

@@ -110,7 +110,9 @@ def _kept(folder: Path, body: Body, drawn: str) -> Path:
         files={"drawn": hashlib.sha256(drawn.encode()).hexdigest()}, manifests={},
     ).hashed()  # fmt: skip
     (folder / NAME).write_text(told.model_dump_json(indent=1, exclude={"sealed"}) + "\n")
-    (folder / digest.NAME).write_bytes(digest.as_file(told.sha256 or "", body))
+    content = digest.as_file(told.sha256 or "", body)
+    digest.note(content)
+    (folder / digest.NAME).write_bytes(content)
     return folder
 
 

@@ -9,6 +9,7 @@ from string import ascii_uppercase
 from rtqual import __version__
 from rtqual.base.words import listed
 from rtqual.engine.analysis.verdict.model import Ground
+from rtqual.engine.campaign.sessions import SESSIONS
 from rtqual.engine.mission import PUBLISHED
 from rtqual.engine.mission.model import Paper
 from rtqual.protocols.part import Chapter, load, rows
@@ -21,6 +22,7 @@ from rtqual.reports.page.render import to_html, to_markdown, to_pdf
 from rtqual.reports.page.text import clean, distinct, duration, prose
 
 _RELEASE = 64  # characters; uname(2) has no more
+_UNTOLD = "not told"
 _HASH = 16  # digits of a hash; the whole stands in the records
 
 
@@ -39,7 +41,7 @@ def build(material: Material) -> Document:
             ("Candidates measured", clean(", ".join(_with_kernels(material))) or "none"),
             *([("Of a published study", _names(material.published))] if material.published else []),
             ("Not measured at this scale", _names(c for c in material.candidates if c not in known)),
-            *_dates(material),
+            *_conducted(material),
             *_programs(material),
             *made_with(paper),
         ),
@@ -73,12 +75,20 @@ def _with_kernels(material: Material) -> Iterator[str]:
         yield f"{name} ({', '.join(told)})" if told else name
 
 
-def _dates(material: Material) -> Iterator[tuple[str, str]]:
-    """From the first run's day to the last one's (UTC); nothing where nothing was measured."""
+def _conducted(material: Material) -> Iterator[tuple[str, str]]:
+    """From the first run's day to the last one's (UTC), by whom and where; nothing where nothing was measured."""
     records = [manifest for manifest in material.records if manifest.inputs.board != PUBLISHED]
+    if not records:
+        return
     days = {manifest.provenance.started[:10] for manifest in records if manifest.provenance.started}
     if days:
         yield "Measured", clean(" to ".join(dict.fromkeys((min(days), max(days)))))
+    known, paper = SESSIONS.of(material.annexes), material.mission.document
+    sessions = known.sessions if known else ()
+    callers = distinct(session.by for session in sessions) if sessions else _UNTOLD
+    yield "Measured by", prose(paper.tested) or callers
+    machines = distinct(f"{session.processor}, {session.system}" for session in sessions) if sessions else ""
+    yield "Measured at", prose("; ".join(filter(None, (paper.place, machines)))) or _UNTOLD
 
 
 def _programs(material: Material) -> Iterator[tuple[str, str]]:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The digests of finished campaigns (engine/campaign/digest.py): as they lie there, or made anew from the records."""
+"""The digests of finished campaigns (engine/campaign/digest.py): as they lie there where this user's rtqual made them,
+else made anew from the records."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -15,7 +16,8 @@ _SEAL = f"{kept.CAMPAIGN}.sig"  # what is under it is left as it is
 
 
 def digest_of(folder: Path, *, anew: bool = False) -> Digest:
-    """A campaign's digest; where it is missing or stale, or `anew`, from the records, and left there for the next time.
+    """A campaign's digest; where it is missing, stale or not ours, or `anew`, from the records, and left there for
+    the next time.
 
     Raises BadInput for a folder without a finished campaign, for a verification, and for what is damaged.
     """
@@ -28,11 +30,12 @@ def digest_of(folder: Path, *, anew: bool = False) -> Digest:
     from rtqual.stages.selection import evidence_of  # noqa: PLC0415 - slow to load, and seldom needed
 
     its = kept.load(folder)
-    evidence = evidence_of(its)
+    content = digest.content_of(its, evidence_of(its))
+    digest.note(content)
     if campaign.sealed is None and not (folder / _SEAL).exists():
         with suppress(OSError):  # a folder that only others may write to
-            digest.write(folder, its, evidence)
-    return digest.in_memory(folder, its, evidence)
+            digest.write(folder, its, content)
+    return digest.in_memory(folder, its, content)
 
 
 def campaigns_in(folders: Iterable[Path]) -> list[Path]:

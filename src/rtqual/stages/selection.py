@@ -135,7 +135,9 @@ def conclude(
         raise RunFailed(f"no cell gave a record: {next(iter(failures.values()), 'the plan is empty')}")
     evidence = evidence_of(campaign)
     if out is None:
-        digest.write(folder, campaign, evidence)
+        content = digest.content_of(campaign, evidence)
+        digest.note(content)
+        digest.write(folder, campaign, content)
     inputs = key(campaign.digest, *sorted(formats)) if not anew and campaign.digest else ""
     if inputs and stands(folder, inputs):
         reports = [folder / FORMATS[name] for name in FORMATS if name in formats]

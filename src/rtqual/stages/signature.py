@@ -71,7 +71,7 @@ def verify_seal(folder: Path, signers: Path) -> SealHolds:
         raise BadInput(f"{folder}: {what}: rtqual seal --key KEY makes it") from None
     with scratch() as place:
         who = _who(folder, place, signature, content, signers)
-    campaign = opened(folder)
+    campaign = manifest.parsed(folder, content)  # what was signed; what lies there now may be another
     for name, sealed in (campaign.sealed or {}).items():
         try:
             same = _of(folder, name, sealed.size_b) == (sealed.size_b, sealed.sha256)
@@ -84,7 +84,8 @@ def verify_seal(folder: Path, signers: Path) -> SealHolds:
         for name in added:
             raise BadInput(f"{folder / name}: was not there when the campaign was sealed: take it out, or seal again")
     _require_all(folder)
-    kept.load(folder)
+    if kept.load(folder).digest != (campaign.sha256 or "") or unlinked.read(folder, kept.CAMPAIGN) != content:
+        raise BadInput(f"{folder / kept.CAMPAIGN}: was changed while its seal was verified: verify it again")
     return SealHolds(who, campaign.sha256 or "", None if campaign.sealed is None else len(campaign.sealed))
 
 

@@ -2,6 +2,7 @@
 """What stands under a headline: what candidates do not have in common, and what a score rests on."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -53,6 +54,55 @@ def test_candidates_that_are_alike_differ_in_nothing() -> None:
         mission(requirements=[WAKE_UP], accept_virtual=False), "demo", records(dict.fromkeys(BOOT, "quiet")), {}
     )
     assert found.verdicts[0].differs == ()
+
+
+def changed(one: Record, *, tools: dict[str, str], qemu: str, **said: Any) -> Record:
+    """Measured with these programs and this emulator."""
+    provenance = one.manifest.provenance.model_copy(update={"tools": tools})
+    inputs = one.inputs.model_copy(update={"artefacts": {**one.inputs.artefacts, "qemu": qemu}})
+    told = {"provenance": provenance, "inputs": inputs, **said}
+    return Record(one.manifest.model_copy(update=told), one.series)
+
+
+def test_that_nothing_else_differs_is_said_with_what_was_looked_at() -> None:
+    asked = mission(requirements=[WAKE_UP])
+    alike = [changed(one, tools={"cyclictest": "2.5"}, qemu="7.2") for one in records(dict.fromkeys(BOOT, "quiet"))]
+    found = analyse(asked, "demo", alike, {})
+    for text in texts(asked, found, alike):
+        told = text.replace("\\", "").replace("&#39;", "'")
+        assert "Besides their kernels nothing differs that the records tell" in told
+        assert all(
+            what in told for what in ("boot parameters", "QEMU", "programs that measure and load", "runs of each")
+        )
+    (verdict,) = analyse(mission(["rt"], requirements=[WAKE_UP]), "demo", alike[:10], {}).verdicts
+    assert not any("nothing differs" in caveat for caveat in verdict.caveats)
+
+
+def test_a_candidate_that_was_measured_by_other_programs_or_settings_is_told() -> None:
+    asked, taken = mission(requirements=[WAKE_UP]), records(dict.fromkeys(BOOT, "quiet"))
+    own = [
+        changed(one, tools={"cyclictest": "2.5" if one.inputs.candidate == "rt" else "2.4"}, qemu=qemu)
+        for one, qemu in zip(taken, ["7.2"] * 10 + ["10.0"] * 10, strict=True)
+    ]
+    (verdict,) = analyse(asked, "demo", own, {}).verdicts
+    assert "QEMU: rt 7.2; stock 10.0" in verdict.differs
+    assert "Programs that measure and load: rt cyclictest 2.5; stock cyclictest 2.4" in verdict.differs
+    assert any(caveat.startswith("Otherwise alike: boot parameters") for caveat in verdict.caveats)
+    settings = [{"priority": 1}] * 10 + [{"priority": 99}] * 10
+    inputs = [one.inputs.model_copy(update={"parameters": its}) for one, its in zip(taken, settings, strict=True)]
+    other = [
+        Record(one.manifest.model_copy(update={"inputs": its}), one.series)
+        for one, its in zip(taken, inputs, strict=True)
+    ]
+    (verdict,) = analyse(asked, "demo", other, {}).verdicts
+    assert "Settings of cyclictest under hackbench on 1 CPU: rt priority 1; stock priority 99" in verdict.differs
+
+
+def test_what_a_caveat_says_in_brackets_stays() -> None:
+    said = "task control: 3 of 40 jobs (those under load) were released by no timer"
+    taken = [changed(one, tools={}, qemu="7.2", cautions=[said]) for one in records()]
+    (verdict,) = analyse(mission(requirements=[WAKE_UP]), "demo", taken, {}).verdicts
+    assert f"Everything measured: {said}." in verdict.caveats
 
 
 def test_other_numbers_of_runs_and_old_records_are_told() -> None:

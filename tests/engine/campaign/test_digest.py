@@ -80,13 +80,40 @@ def test_a_stale_one_is_made_anew(campaign: Path, tmp_path: Path) -> None:
     assert digest.read(other, digest_of(campaign).campaign) is None
 
 
-def rewritten(folder: Path, old: str, new: str) -> None:
-    """With hashes that agree, as whoever changes it on purpose leaves them."""
+def test_one_that_somebody_else_wrote_is_made_anew_from_the_records(campaign: Path) -> None:
+    """Its hashes all agree; only that this user's rtqual never made it tells."""
+    sound = (campaign / digest.NAME).read_bytes()
+    true = digest_of(campaign)
+    rewritten(campaign, '"cpus":1', '"cpus":8', believed=False)
+    assert digest_of(campaign).body == true.body
+    assert (campaign / digest.NAME).read_bytes() == sound
+    (gate,) = true.body.verdicts[0].standings[0].gates
+    rewritten(campaign, gate.reason, "It may fly.", believed=False)
+    assert query("SELECT DISTINCT reason FROM verdicts", [campaign]).rows == [(gate.reason,)]
+
+
+def test_one_of_another_user_is_believed_once_the_records_gave_the_same(
+    campaign: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Under a seal nothing is written, and yet it is read anew once only."""
+    (campaign / digests._SEAL).write_text("a signature")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "empty"))
+    assert digest.read(campaign, kept.load(campaign).digest) is None
+    digest_of(campaign)
+    shutil.rmtree(campaign / kept.RECORDS)
+    assert digest_of(campaign).body.groups
+
+
+def rewritten(folder: Path, old: str, new: str, *, believed: bool = True) -> None:
+    """With hashes that agree, as whoever changes it on purpose leaves them; `believed` as if it came of records."""
     head, _, text = (folder / digest.NAME).read_bytes().partition(b"\n")
     assert old.encode() in text
     text = text.replace(old.encode(), new.encode(), 1).removesuffix(b"\n")
     told = json.loads(head) | {"sha256": hashlib.sha256(text).hexdigest()}
-    (folder / digest.NAME).write_bytes(json.dumps(told).encode() + b"\n" + text + b"\n")
+    content = json.dumps(told).encode() + b"\n" + text + b"\n"
+    (folder / digest.NAME).write_bytes(content)
+    if believed:
+        digest.note(content)
 
 
 @pytest.mark.parametrize(
@@ -112,7 +139,9 @@ def test_a_length_beyond_all_numbers_is_refused_in_a_line(campaign: Path) -> Non
     body = digest_of(campaign).body
     texts = [f'{{"lengths": [{"9" * 400}]}}' if n == place else text for n, text in enumerate(body.texts)]
     changed = body.model_copy(update={"texts": texts})
-    (campaign / digest.NAME).write_bytes(digest.as_file(digest_of(campaign).campaign, changed))
+    content = digest.as_file(digest_of(campaign).campaign, changed)
+    digest.note(content)
+    (campaign / digest.NAME).write_bytes(content)
     with pytest.raises(BadInput, match=r"digest\.json: damaged: .*delete it"):
         history([campaign, campaign])
 

@@ -44,9 +44,11 @@ def data(out: Path, name: str) -> Any:
 
 
 def changed(folder: Path, groups: list[digest.GroupDigest]) -> None:
-    """Its digest with other groups."""
+    """Its digest with other groups, as if its records gave them."""
     its = digest_of(folder)
-    (folder / digest.NAME).write_bytes(digest.as_file(its.campaign, its.body.model_copy(update={"groups": groups})))
+    content = digest.as_file(its.campaign, its.body.model_copy(update={"groups": groups}))
+    digest.note(content)
+    (folder / digest.NAME).write_bytes(content)
 
 
 def test_a_site_has_every_board_version_and_figure_in_small_files(campaigns: Path, tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ def analyse(
             lost=lost,
             left_out=left_out,
             apart=between_boards(grouped),
-            differs=differing(grouped),
+            besides=differing(grouped),
         ),
         failures=dict(failures),
         lost=tuple(lost),

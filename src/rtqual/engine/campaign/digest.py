@@ -4,6 +4,9 @@ samples.
 
 Two lines of JSON. The first says which campaign.json it is of and has the hash of the second, so that one which is
 stale or damaged is seen. Texts that come often stand once, in a list, and are named by their place in it.
+
+A folder cannot say of itself that its digest is what its records give: the user's cache keeps the hashes of those that
+his own rtqual made of records, and no other is believed.
 """
 
 import hashlib
@@ -11,6 +14,7 @@ import json
 import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -19,6 +23,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from rtqual.base import unlinked
+from rtqual.base.cache import cache_dir, sha256_of
 from rtqual.base.errors import BadInput, NewerVersion, damaged
 from rtqual.base.words import clean
 from rtqual.engine.analysis.figure.asked import asked_of, figure_name, named
@@ -34,6 +39,7 @@ VERSION = 1  # another where a figure, an interval or a verdict of the same reco
 MEND = "delete it: it is made anew from the records"
 _MOST_FACTS, _LONGEST = 60, 200  # of a group; characters of a text that a stranger wrote
 _MOST_PARSED = 4096
+_MOST_NOTED = 100_000  # digests; an empty file each
 _AT_LEAST, _BINNED, _ASKED = 1, 2, 4
 _NONE = -1  # no text
 Text = Annotated[int, Field(ge=_NONE)]
@@ -215,11 +221,35 @@ class _Texts:
         return self.places.setdefault(text, len(self.places)) if text else _NONE
 
 
-def write(folder: Path, campaign: KeptCampaign, evidence: Evidence) -> None:
+def write(folder: Path, campaign: KeptCampaign, content: bytes) -> None:
     """Leave the digest of a campaign whose campaign.json has a hash; none where it would be larger than can be read."""
-    content = content_of(campaign, evidence)
     if campaign.digest and len(content) <= unlinked.MOST_B:
         unlinked.write(folder, NAME, content)
+
+
+def note(content: bytes) -> None:
+    """Believe this digest, which was just made of records, wherever it lies from now on.
+
+    Where the cache cannot be written, the next reader makes it anew.
+    """
+    with suppress(OSError):
+        _memory().mkdir(exist_ok=True)
+        (_memory() / sha256_of(content)).touch()
+        known = list(_memory().iterdir())
+        if len(known) > _MOST_NOTED:
+            for old in sorted(known, key=lambda path: path.stat().st_mtime_ns)[: _MOST_NOTED // 2]:
+                old.unlink(missing_ok=True)
+
+
+def _noted(content: bytes) -> bool:
+    try:
+        return (_memory() / sha256_of(content)).exists()
+    except OSError:  # no cache can be made
+        return False
+
+
+def _memory() -> Path:
+    return cache_dir() / "digests"
 
 
 def content_of(campaign: KeptCampaign, evidence: Evidence) -> bytes:
@@ -278,13 +308,15 @@ def as_file(campaign: str, body: Body) -> bytes:
 
 
 def read(folder: Path, campaign: str) -> Digest | None:
-    """The digest that a folder has of a campaign with this hash; None where it has none, or a stale one.
+    """The digest that a folder has of a campaign with this hash; None where it has none, a stale one, or one that this
+    user's rtqual did not make.
 
     Raises BadInput where it is damaged.
     """
     path = folder / NAME
     try:
-        first, _, rest = unlinked.read(folder, NAME).partition(b"\n")
+        content = unlinked.read(folder, NAME)
+        first, _, rest = content.partition(b"\n")
         head = json.loads(first)
         version = head["version"]
         if isinstance(version, int) and version > VERSION:
@@ -294,7 +326,8 @@ def read(folder: Path, campaign: str) -> Digest | None:
         text = rest.removesuffix(b"\n")
         if hashlib.sha256(text).hexdigest() != head["sha256"]:
             raise BadInput(f"{path}: damaged: its hash differs; {MEND}")
-        return Digest(path, campaign, Body.model_validate_json(text))
+        body = Body.model_validate_json(text)
+        return Digest(path, campaign, body) if _noted(content) else None
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (KeyError, TypeError) as error:
@@ -303,9 +336,9 @@ def read(folder: Path, campaign: str) -> Digest | None:
         raise damaged(path, error, MEND) from None
 
 
-def in_memory(folder: Path, campaign: KeptCampaign, evidence: Evidence) -> Digest:
+def in_memory(folder: Path, campaign: KeptCampaign, content: bytes) -> Digest:
     """The same as if it were written and read."""
-    _, _, text = content_of(campaign, evidence).partition(b"\n")
+    _, _, text = content.partition(b"\n")
     return Digest(folder / NAME, campaign.digest, Body.model_validate_json(text))
 
 

@@ -15,6 +15,7 @@ from rtqual.protocols.record.schema import digest, parse
 NAME = "campaign.json"
 VERSION = 5
 HASHED = 3  # from this version on
+_AGAIN = "run rtqual select again"
 
 
 class GroupNote(BaseModel):
@@ -74,7 +75,22 @@ def opened(folder: Path) -> CampaignFile:
     """A folder's. Raises BadInput where there is none, or it is not as it was written."""
     path = folder / NAME
     try:
-        value = parse(unlinked.read(folder, NAME))
+        content = unlinked.read(folder, NAME)
+    except (FileNotFoundError, NotADirectoryError):
+        raise BadInput(
+            f"{path.parent}: no finished campaign there ({path.name} is missing): "
+            f"give the folder of one, or run rtqual select MISSION --out {path.parent}"
+        ) from None
+    except OSError as error:
+        raise damaged(path, error, _AGAIN) from None
+    return parsed(folder, content)
+
+
+def parsed(folder: Path, content: bytes) -> CampaignFile:
+    """What a folder's campaign.json says. Raises BadInput where it is not as it was written."""
+    path = folder / NAME
+    try:
+        value = parse(content)
         version = value.get("schema_version") if isinstance(value, dict) else None
         if isinstance(version, int) and version > VERSION:
             raise NewerVersion(f"{path}: version {version} is newer than this rtqual reads ({VERSION}): upgrade rtqual")
@@ -83,13 +99,8 @@ def opened(folder: Path) -> CampaignFile:
         if hashed and (campaign.manifests is None or _own_hash(value) != campaign.sha256):
             raise BadInput(f"{path}: was changed after the campaign (its hash differs): run the campaign again")
         return campaign
-    except (FileNotFoundError, NotADirectoryError):
-        raise BadInput(
-            f"{path.parent}: no finished campaign there ({path.name} is missing): "
-            f"give the folder of one, or run rtqual select MISSION --out {path.parent}"
-        ) from None
-    except (OSError, ValueError, RecursionError) as error:  # a ValidationError is a ValueError
-        raise damaged(path, error, "run rtqual select again") from None
+    except (ValueError, RecursionError) as error:  # a ValidationError is a ValueError
+        raise damaged(path, error, _AGAIN) from None
 
 
 def seal(folder: Path, sealed: Mapping[str, Sealed]) -> bytes:

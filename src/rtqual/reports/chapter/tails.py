@@ -34,6 +34,10 @@ _TAILS = (
     f"63 %. It holds for what was measured, at the interval of the measurement, and is given for at most "
     f"{FARTHEST} times the time measured."
 )
+_HELD = (
+    "On samples of a known tail 96 % of such intervals held. Where only some 15 of the samples have a wider tail of "
+    "their own, 81 % did, and no diagnostic tells: of so few it is not known how far they go on."
+)
 
 
 @dataclass(frozen=True)
@@ -117,7 +121,7 @@ def _levels(material: Material, threads: Sequence[_Thread]) -> Table:
     columns = [*texts("Thread"), *numbers("Once in", "Level", "Measured"), *of_fit]
     caption = "Return levels: estimates with 95 % profile-likelihood intervals, not bounds"
     index = "The extremal index is the part of late samples that begin a cluster: 1 where they come alone."
-    return material.numbering.table(caption, columns, rows, [Note("", index), *notes.listed()])
+    return material.numbering.table(caption, columns, rows, [Note("", _HELD), Note("", index), *notes.listed()])
 
 
 def _with_interval(at: Estimated) -> TableCell:

@@ -6,6 +6,7 @@ whichever CPU the thread runs on, and pooled counts are exact. A bad CPU could h
 figures stand beside the headline, and a requirement is judged on the worst of them (gates.py).
 """
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -34,7 +35,8 @@ _TIMINGS = (
     *(Timing.INSTRUCTIONS, Timing.UNTESTED, Timing.HOST_TIMED),
 )
 _NO_SAMPLES = "no samples"
-DETAIL = " ("  # begins what of a caveat differs from cell to cell
+# What of a caveat differs from cell to cell: of how many runs it is told.
+_COUNTS = re.compile(r" \((?:[\d,]+ ticks? in )?[\d,]+ of [\d,]+ runs?\)$")
 READ_ONCE = "a size, read off the system: no draw that would need an interval"
 RESOLUTION = "resolution"  # the scalar in which an instrument states the step of its figures
 _UNKNOWN, _SHOWN = "unknown", 60  # what a board says of a serial number that it has not; characters of a name
@@ -292,11 +294,16 @@ def _odd_runs(figures: Mapping[str, Figure]) -> Iterator[str]:
         yield f"runs differ: {held.odd} of {runs} stand apart from the rest; {count(held.needed, 'run')} needed"
 
 
+def without_counts(caveat: str) -> str:
+    """Leave out of how many runs it is told, so that cells which share it share a sentence."""
+    return _COUNTS.sub("", caveat)
+
+
 def _caveats(records: Sequence[Record]) -> tuple[str, ...]:
     """What the runs themselves tell, and what disturbed a measurement in real time from outside the system under test;
-    counts in DETAIL."""
+    of how many runs stands at the end."""
     told = Counter(chain.from_iterable(dict.fromkeys(record.manifest.cautions or ()) for record in records))
-    caveats = [f"{text}{DETAIL}{times} of {count(len(records), 'run')})" for text, times in told.items()]
+    caveats = [f"{text} ({times} of {count(len(records), 'run')})" for text, times in told.items()]
     caveats += [
         f"{why_no_hardware(host, 'the machine')}, which can take the CPU away" for host in _hypervisors(records)
     ]
@@ -307,5 +314,5 @@ def _caveats(records: Sequence[Record]) -> tuple[str, ...]:
     ]
     if any(ticks):
         runs = f"{sum(map(bool, ticks))} of {count(len(records), 'run')}"
-        caveats.append(f"the hypervisor did take the CPU away{DETAIL}{count(sum(ticks), 'tick')} in {runs})")
+        caveats.append(f"the hypervisor did take the CPU away ({count(sum(ticks), 'tick')} in {runs})")
     return tuple(caveats)

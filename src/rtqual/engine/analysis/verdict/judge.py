@@ -13,10 +13,11 @@ from rtqual.engine.analysis.figure.asked import LEVEL, Asked, ranked_by
 from rtqual.engine.analysis.figure.cells import Cells, by_board
 from rtqual.engine.analysis.figure.intervals import exceedance_bound
 from rtqual.engine.analysis.figure.model import Figure, Group, LeftOut, LostRun
-from rtqual.engine.analysis.figure.summary import DETAIL, Measured
+from rtqual.engine.analysis.figure.summary import Measured, without_counts
 from rtqual.engine.analysis.figure.wording import value
 from rtqual.engine.analysis.verdict.chance import surely_out
 from rtqual.engine.analysis.verdict.change import would_change
+from rtqual.engine.analysis.verdict.differing import Besides
 from rtqual.engine.analysis.verdict.findings import compared, findings
 from rtqual.engine.analysis.verdict.gates import beyond, gates, limit_text
 from rtqual.engine.analysis.verdict.headline import NOT_MEASURED, ground_of, headline
@@ -57,10 +58,10 @@ def judge(
     lost: Sequence[LostRun] = (),
     left_out: Sequence[LeftOut] = (),
     apart: Mapping[str, Sequence[str]] = MappingProxyType({}),
-    differs: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    besides: Mapping[str, Besides] = MappingProxyType({}),
 ) -> tuple[Verdict, ...]:
     """One verdict a board. `configs`: each candidate's kernel configuration, None where it was not read. `apart`: of a
-    model of boards, how its boards differ; `differs`: of a board, what its candidates do not have in common."""
+    model of boards, how its boards differ; `besides`: of a board, what its candidates have besides their kernels."""
     return tuple(
         _verdict(
             mission,
@@ -68,7 +69,7 @@ def judge(
             compared(mission, cells, comparisons, shifts),
             apart.get(cells.board, ()),
             configs,
-            tuple(differs.get(cells.board, ())),
+            besides.get(cells.board, Besides()),
         )
         for cells in by_board(mission, scale, measured, failures, lost, left_out)
     )
@@ -80,7 +81,7 @@ def _verdict(
     pairs: tuple[Sequence[Comparison], Sequence[ShiftFunction]],
     apart: Sequence[str],
     configs: Mapping[str, Known],
-    differs: tuple[str, ...],
+    besides: Besides,
 ) -> Verdict:
     unplanned = tuple(requirement for requirement in mission.requirements if requirement.name in cells.unplanned)
     table, standings = _standings(mission, cells, configs)
@@ -100,9 +101,16 @@ def _verdict(
         findings=(*findings(mission, cells, *pairs), *apart),
         would_change=would_change(mission, standings, table, first) if flies else (),
         caveats=tuple(
-            dict.fromkeys([*_not_measured(unplanned), *told(mission, cells, left), *_caveats(mission, cells, table)])
+            dict.fromkeys(
+                [
+                    *_not_measured(unplanned),
+                    *told(mission, cells, left),
+                    *_caveats(mission, cells, table),
+                    *filter(None, [besides.text]),
+                ]
+            )
         ),
-        differs=(*([ACCEPTED_LINE] if ground == Ground.ACCEPTED else []), *differs),
+        differs=(*([ACCEPTED_LINE] if ground == Ground.ACCEPTED else []), *besides.differs),
         scored=table.share if mission.criteria else None,
         undecided=left,
         not_measured=tuple(requirement.name for requirement in unplanned),
@@ -254,7 +262,7 @@ def _remarks(cells: Cells) -> dict[str, list[Group]]:
     remarked: dict[str, list[Group]] = {}
     for group, measured in cells.measured.items():
         remarks = [HOST_TIMED_CAVEAT] if measured.summary.timing == Timing.HOST_TIMED else []
-        remarks += [text.partition(DETAIL)[0] for text in measured.summary.caveats]
+        remarks += [without_counts(text) for text in measured.summary.caveats]
         remarks += [f"not used: {text}" for text in measured.summary.problems]
         for remark in remarks:
             remarked.setdefault(remark, []).append(group)
