@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from rtqual.base.errors import BadInput
 from rtqual.engine.analysis.figure.summary import groups, measure
+from rtqual.parts.importers import records
 from rtqual.parts.importers.detect import formats
 from rtqual.parts.importers.records import Circumstances, find_runs, to_record
 from rtqual.protocols.record.schema import SeriesKind
@@ -99,3 +100,25 @@ def test_much_damage_to_a_file_is_read_or_refused(name: str, data: st.DataObject
 def test_a_pipe_or_a_device_is_no_file_and_is_not_waited_for(fails: Fails, tmp_path: Path, what: str) -> None:
     os.mkfifo(tmp_path / "pipe")
     assert "is a pipe or a device" in fails(2, "import", tmp_path / what, "--out", tmp_path / "out")
+
+
+@pytest.mark.parametrize("what", ["longer", "written again, with its times"])
+def test_a_file_that_changes_while_it_is_read_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    """Its record would have the hash of another content than its samples are of."""
+    path = tmp_path / "log"
+    path.write_bytes((DATA / FILES["cyclictest-histogram"][0]).read_bytes())
+    hashed = records.sha256
+
+    def meanwhile(file: Path) -> str:
+        found, times = hashed(file), file.stat()
+        content = file.read_bytes()
+        file.write_bytes(content + b"\n" if what == "longer" else content)
+        os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
+        return found
+
+    assert find_runs(path, "cyclictest-histogram", Circumstances("rt"))
+    monkeypatch.setattr(records, "sha256", meanwhile)
+    with pytest.raises(BadInput, match="log: changed while it was read: import it once its tool has ended"):
+        find_runs(path, "cyclictest-histogram", Circumstances("rt"))

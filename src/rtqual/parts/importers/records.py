@@ -16,7 +16,7 @@ from rtqual.parts.importers.detect import detect, named
 from rtqual.parts.importers.format import Format
 from rtqual.parts.importers.names import candidates_of, instruments_of
 from rtqual.parts.importers.reading import UNITS_NS, Reading
-from rtqual.parts.importers.source import sha256, sniffed
+from rtqual.parts.importers.source import sha256, sniffed, state_of
 from rtqual.protocols.record.schema import Inputs, Provenance, Record, Timing
 from rtqual.protocols.record.store import Store, make
 
@@ -106,7 +106,9 @@ def _check(circumstances: Circumstances) -> None:
 
 
 def find_runs(file: Path, format_name: str | None, known: Circumstances) -> list[FoundRun]:
-    """Every run in a file, named. Raises BadInput that names file and line."""
+    """Every run in a file, named. Raises BadInput that names file and line, and for a file that changes meanwhile: its
+    hash would be another content's."""
+    before = state_of(file)
     sniffed(file)  # complains about what no reader can read
     format_ = named(format_name) if format_name else detect(file)
     if known.unit and not format_.has_unit:
@@ -115,6 +117,8 @@ def find_runs(file: Path, format_name: str | None, known: Circumstances) -> list
         raise BadInput(f"{file}: {format_.title} has no columns to choose from: leave out --column")
     fingerprint = sha256(file)
     readings = format_.read(file, known.unit, known.column)
+    if state_of(file) != before:
+        raise BadInput(f"{file}: changed while it was read: import it once its tool has ended")
     told = next((reading.cpus for reading in readings if reading.cpus_told), None)
     if known.cpus and told and known.cpus != told:
         raise BadInput(f"{file}: names {told} CPUs: leave out --cpus {known.cpus}")

@@ -220,6 +220,13 @@ def sniffed(path: Path) -> str:
     return "\n".join(cleaned(line, stamp) for line in text.splitlines())
 
 
+def state_of(path: Path) -> tuple[int, int, int]:
+    """What changes with a file's content; nobody but the kernel sets its last."""
+    with open_file(path) as file:
+        status = os.fstat(file.fileno())
+    return status.st_ino, status.st_size, status.st_ctime_ns
+
+
 def sha256(path: Path) -> str:
     digest = hashlib.sha256()
     with open_file(path) as file:
