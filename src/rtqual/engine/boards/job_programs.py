@@ -15,17 +15,28 @@ from rtqual.base.interrupt import registered
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _FAR = 20  # times its deadline: no program is waited for any longer, whatever it says
 _ASLEEP = 0.01  # of the time: one that runs or waits for a CPU for less has nothing to do
+_HELD_UP = 0.25  # of the time: so long the thread that drives a program waited itself
 _POLL_S = 0.02
 _KILLED_S = 10.0
 
 
+class Starved(TimeoutError):
+    """At the far deadline: a program had work, and the host left it too little of CPU or disk. It has not hung."""
+
+
 class Patience:
-    """A program's deadline, in seconds of CPU that it took: on a busy host it waits for its turn and is not hung."""
+    """A program's deadline, in seconds of CPU that it took: on a busy host it waits for its turn and is not hung.
+
+    It waits for its disk, too, and for us, who tell it what to do and may have to wait ourselves.
+    """
 
     def __init__(self, pid: int, timeout_s: float, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._stat, self._timeout_s, self._clock = Path(f"/proc/{pid}/stat"), timeout_s, clock
         self._started_s = self._looked_s = clock()
         self._used_s = self._waited_s = 0.0  # when it was looked at
+        self._faults, self._own_s = 0, 0.0
+        self._own = Path("/proc/thread-self/schedstat")
+        self.starved = False
 
     def over(self) -> bool:
         now_s = self._clock()
@@ -33,16 +44,31 @@ class Patience:
         if waited_s < self._timeout_s:
             return False
         used_s = self._cpu_s()
-        if used_s >= self._timeout_s or waited_s >= _FAR * self._timeout_s:
+        if used_s >= self._timeout_s:
+            return True
+        if waited_s >= _FAR * self._timeout_s:
+            self.starved = True
             return True
         since_s = now_s - self._looked_s
         if since_s < self._timeout_s:
             return False
-        waiting_s = self._waiting_s()
+        waiting_s, faults = self._waiting_s(), self._disk_faults()
         kept_s = max(waiting_s - self._waited_s, 0)  # less where a thread has ended
-        asleep = used_s - self._used_s + kept_s < _ASLEEP * since_s
+        own_s = _kept_waiting_s(self._own)
+        asleep = used_s - self._used_s + kept_s < _ASLEEP * since_s and faults == self._faults
+        held_up = own_s - self._own_s > _HELD_UP * since_s
         self._looked_s, self._used_s, self._waited_s = now_s, used_s, waiting_s
-        return asleep
+        self._faults, self._own_s = faults, own_s
+        return asleep and not held_up
+
+    def expired(self) -> TimeoutError:
+        """What to raise once it is over."""
+        return Starved() if self.starved else TimeoutError()
+
+    def _disk_faults(self) -> int:
+        """Pages that it had to wait for until they were read."""
+        fields = _fields(self._stat)
+        return int(fields[9]) if fields else 0
 
     def _cpu_s(self) -> float:
         """User and system time of all its threads; 0 when it has ended."""
@@ -65,6 +91,11 @@ class GroupPatience(Patience):
 
     def _waiting_s(self) -> float:
         return _waiting_s(_group(self._group))
+
+
+def too_busy(where: str, timeout_s: float) -> str:
+    """What is said of a run that was starved."""
+    return f"{where}: this machine is too busy: it left the run less than {timeout_s:.0f} s of CPU: run it again"
 
 
 def await_killed(group: int) -> None:
@@ -92,11 +123,14 @@ def _fields(stat: Path) -> list[str]:
 def _waiting_s(processes: Iterable[Path]) -> float:
     """Time for which their threads waited while others had the CPUs (Linux's Documentation/scheduler/sched-stats.rst);
     0 where the kernel does not count it."""
-    waited_ns = 0
-    for path in (path for each in processes for path in each.glob("task/*/schedstat")):
-        with suppress(OSError):  # the thread has ended
-            waited_ns += int(path.read_text().split()[1])
-    return waited_ns / 1e9
+    return sum(_kept_waiting_s(path) for each in processes for path in each.glob("task/*/schedstat"))
+
+
+def _kept_waiting_s(schedstat: Path) -> float:
+    """A thread's; 0 where it has ended."""
+    with suppress(OSError):
+        return int(schedstat.read_text().split()[1]) / 1e9
+    return 0.0
 
 
 @contextmanager
@@ -112,11 +146,11 @@ def emulator(command: Sequence[str], **how: Any) -> Iterator[subprocess.Popen[by
 
 
 def wait(process: subprocess.Popen[bytes], timeout_s: float, enough: Callable[[], bool] = lambda: False) -> int | None:
-    """Its exit code; None as soon as it did enough, and runs on. Raises TimeoutError."""
+    """Its exit code; None as soon as it did enough, and runs on. Raises TimeoutError; Starved where the host did it."""
     patience = Patience(process.pid, timeout_s)
     while (code := process.poll()) is None:
         if patience.over():
-            raise TimeoutError
+            raise patience.expired()
         if enough():
             return None
         time.sleep(_POLL_S)

@@ -37,7 +37,8 @@ def memory_options(file: Path, size_mib: int, *, share: bool) -> Sequence[str]:
 
 
 def drive(process: subprocess.Popen[bytes], socket: Any, steps: Steps, timeout_s: float) -> None:
-    """Take a QEMU through its steps. Raises TimeoutError at its deadline, QMPError or OSError where it fails."""
+    """Take a QEMU through its steps. Raises TimeoutError at its deadline, Starved where the
+    host kept it from its work, QMPError or OSError where it fails."""
     asyncio.run(_within(_drive(process, socket, steps), Patience(process.pid, timeout_s)))
 
 
@@ -158,7 +159,7 @@ async def _within(work: Coroutine[Any, Any, None], patience: Patience) -> None:
     try:
         while not (await asyncio.wait({task}, timeout=0.2))[0]:
             if patience.over():
-                raise TimeoutError
+                raise patience.expired()
         task.result()
     finally:
         task.cancel()

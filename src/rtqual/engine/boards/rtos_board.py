@@ -17,7 +17,7 @@ from rtqual import __version__
 from rtqual.base.cache import sha256_file
 from rtqual.base.errors import BadInput, RunFailed, SystemDied
 from rtqual.base.scratch import scratch
-from rtqual.engine.boards.job_programs import emulator, wait
+from rtqual.engine.boards.job_programs import Starved, emulator, too_busy, wait
 from rtqual.engine.boards.machine import ARM
 from rtqual.engine.boards.parts import part
 from rtqual.protocols.board import Board, Job, JobOutcome, Left, Machine, Rebuilt, Recorded
@@ -94,6 +94,8 @@ class RtosBoard(Board):
                 emulator(self._command(str(result), words), stdout=stderr, stderr=stderr) as process,
             ):
                 code = wait(process, timeout_s, lambda: result.exists() and result.stat().st_size > _MOST_B)
+        except Starved:
+            raise RunFailed(too_busy(self.where, timeout_s)) from None
         except TimeoutError:
             said = _last_line(result)
             raise SystemDied(f"{self.where} hung and was ended at its deadline of {timeout_s:.0f} s; {said}") from None

@@ -28,7 +28,7 @@ from rtqual.base.errors import RunFailed, SystemDied, naming
 from rtqual.base.scratch import scratch
 from rtqual.base.sparse import copy_sparse
 from rtqual.engine.boards import disk_models, jobs, modelled
-from rtqual.engine.boards.job_programs import emulator
+from rtqual.engine.boards.job_programs import Starved, emulator, too_busy
 from rtqual.engine.boards.machine import PI_3, Emulator, emulator_for
 from rtqual.engine.boards.modelled import Model
 from rtqual.engine.boards.monitor import (
@@ -384,6 +384,8 @@ class VirtualBoard(Board):
                 theirs.close()
                 try:
                     drive(process, ours, steps, timeout_s)
+                except Starved:
+                    raise RunFailed(too_busy(self.where, timeout_s)) from None
                 except TimeoutError:
                     raise SystemDied(
                         f"{self.where} hung and was ended at its deadline of {timeout_s:.0f} s; "
