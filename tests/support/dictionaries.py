@@ -121,6 +121,97 @@ XTCE = """<?xml version="1.0"?>
 </xtce:SpaceSystem>
 """
 
+# The kinds of types, entries and conditions that the one above lacks.
+XTCE_KINDS = """<SpaceSystem name="SAT" xmlns="http://www.omg.org/spec/XTCE/20180204">
+<TelemetryMetaData>
+ <ParameterTypeSet>
+  <IntegerParameterType name="u8"><IntegerDataEncoding sizeInBits="8"/></IntegerParameterType>
+  <IntegerParameterType name="ones"><IntegerDataEncoding sizeInBits="8"
+   encoding="onesComplement"/></IntegerParameterType>
+  <IntegerParameterType name="sign"><IntegerDataEncoding sizeInBits="8"
+   encoding="signMagnitude"/></IntegerParameterType>
+  <IntegerParameterType name="twos" signed="true"><IntegerDataEncoding sizeInBits="16" encoding="twosComplement"
+   byteOrder="leastSignificantByteFirst"/></IntegerParameterType>
+  <FloatParameterType name="mil"><FloatDataEncoding sizeInBits="32" encoding="MILSTD_1750A"/></FloatParameterType>
+  <FloatParameterType name="single"><FloatDataEncoding sizeInBits="32"/></FloatParameterType>
+  <FloatParameterType name="spline"><IntegerDataEncoding sizeInBits="8"><DefaultCalibrator><SplineCalibrator>
+   <SplinePoint raw="0" calibrated="1"/><SplinePoint raw="9" calibrated="4"/></SplineCalibrator></DefaultCalibrator>
+   </IntegerDataEncoding></FloatParameterType>
+  <StringParameterType name="fixed"><StringDataEncoding><SizeInBits><Fixed><FixedValue>16</FixedValue></Fixed>
+   </SizeInBits></StringDataEncoding></StringParameterType>
+  <StringParameterType name="ended"><StringDataEncoding encoding="US-ASCII"><SizeInBits><Fixed>
+   <FixedValue>64</FixedValue></Fixed><TerminationChar>00</TerminationChar></SizeInBits></StringDataEncoding></StringParameterType>
+  <StringParameterType name="tagged"><StringDataEncoding><Variable maxSizeInBits="80">
+   <LeadingSize sizeInBitsOfSizeTag="8"/></Variable></StringDataEncoding></StringParameterType>
+  <BinaryParameterType name="sized"><BinaryDataEncoding><SizeInBits><DynamicValue><ParameterInstanceRef
+   parameterRef="count"/><LinearAdjustment slope="8" intercept="0"/></DynamicValue></SizeInBits></BinaryDataEncoding>
+   </BinaryParameterType>
+  <EnumeratedParameterType name="mode"><IntegerDataEncoding sizeInBits="8"/><EnumerationList>
+   <Enumeration value="0" label="OFF"/><Enumeration value="1" maxValue="5" label="ON"/></EnumerationList>
+   </EnumeratedParameterType>
+  <ArrayParameterType name="list" arrayTypeRef="u8"><DimensionList><Dimension><StartingIndex><FixedValue>0</FixedValue>
+   </StartingIndex><EndingIndex><DynamicValue><ParameterInstanceRef parameterRef="count"/></DynamicValue></EndingIndex>
+   </Dimension></DimensionList></ArrayParameterType>
+  <AbsoluteTimeParameterType name="time"><Encoding scale="0.1" offset="5"><IntegerDataEncoding sizeInBits="32"/>
+   </Encoding><ReferenceTime><Epoch>UNIX</Epoch></ReferenceTime></AbsoluteTimeParameterType>
+ </ParameterTypeSet>
+ <ParameterSet>
+  <Parameter name="kind" parameterTypeRef="u8"/><Parameter name="count" parameterTypeRef="u8"/>
+  <Parameter name="ones" parameterTypeRef="ones"/><Parameter name="sign" parameterTypeRef="sign"/>
+  <Parameter name="twos" parameterTypeRef="twos"/><Parameter name="mil" parameterTypeRef="mil"/>
+  <Parameter name="single" parameterTypeRef="single"/><Parameter name="spline" parameterTypeRef="spline"/>
+  <Parameter name="fixed" parameterTypeRef="fixed"/><Parameter name="ended" parameterTypeRef="ended"/>
+  <Parameter name="tagged" parameterTypeRef="tagged"/><Parameter name="sized" parameterTypeRef="sized"/>
+  <Parameter name="mode" parameterTypeRef="mode"/><Parameter name="list" parameterTypeRef="list"/>
+  <Parameter name="time" parameterTypeRef="time"/>
+ </ParameterSet>
+ <ContainerSet>
+  <SequenceContainer name="Head" abstract="true"><EntryList><ParameterRefEntry parameterRef="kind"/>
+   <ParameterRefEntry parameterRef="count"/></EntryList></SequenceContainer>
+  <SequenceContainer name="Numbers"><EntryList><ParameterRefEntry parameterRef="ones"/>
+   <ParameterRefEntry parameterRef="sign"/><ParameterRefEntry parameterRef="twos"/>
+   <ParameterRefEntry parameterRef="mil"/><ParameterRefEntry parameterRef="single"/>
+   <ParameterRefEntry parameterRef="spline"/></EntryList></SequenceContainer>
+  <SequenceContainer name="Whole"><EntryList><ContainerRefEntry containerRef="Numbers"/>
+   <ParameterRefEntry parameterRef="mode"><IncludeCondition><Comparison parameterRef="count" comparisonOperator="&gt;"
+    value="0"/></IncludeCondition></ParameterRefEntry>
+   <ParameterRefEntry parameterRef="time"><LocationInContainerInBits><FixedValue>8</FixedValue>
+    </LocationInContainerInBits></ParameterRefEntry>
+   <ParameterRefEntry parameterRef="ones"><RepeatEntry><Count><FixedValue>2</FixedValue></Count></RepeatEntry>
+    </ParameterRefEntry></EntryList>
+   <BaseContainer containerRef="Head"><RestrictionCriteria><BooleanExpression><ANDedConditions><Condition>
+    <ParameterInstanceRef parameterRef="kind" useCalibratedValue="false"/><ComparisonOperator>==</ComparisonOperator>
+    <Value>1</Value></Condition><ORedConditions><Condition><ParameterInstanceRef parameterRef="count"/>
+    <ComparisonOperator>&gt;=</ComparisonOperator><Value>2</Value></Condition><Condition><ParameterInstanceRef
+    parameterRef="count"/><ComparisonOperator>!=</ComparisonOperator><Value>9</Value></Condition></ORedConditions>
+    </ANDedConditions></BooleanExpression></RestrictionCriteria></BaseContainer></SequenceContainer>
+  <SequenceContainer name="Texts"><EntryList><ParameterRefEntry parameterRef="fixed"/>
+   <ParameterRefEntry parameterRef="ended"/><ParameterRefEntry parameterRef="tagged"/>
+   <ParameterRefEntry parameterRef="sized"/><ArrayParameterRefEntry parameterRef="list"/></EntryList>
+   <BaseContainer containerRef="Head"><RestrictionCriteria><Comparison parameterRef="kind" value="2"/>
+   </RestrictionCriteria></BaseContainer></SequenceContainer>
+ </ContainerSet>
+</TelemetryMetaData>
+<CommandMetaData>
+<ArgumentTypeSet>
+ <StringArgumentType name="tagged"><StringDataEncoding><Variable maxSizeInBits="80">
+  <LeadingSize sizeInBitsOfSizeTag="8"/></Variable></StringDataEncoding></StringArgumentType>
+ <EnumeratedArgumentType name="mode"><IntegerDataEncoding sizeInBits="8"/><EnumerationList>
+  <Enumeration value="0" label="OFF"/><Enumeration value="1" label="ON"/></EnumerationList></EnumeratedArgumentType>
+ <FloatArgumentType name="spline"><IntegerDataEncoding sizeInBits="8"><DefaultCalibrator><SplineCalibrator>
+  <SplinePoint raw="0" calibrated="0"/><SplinePoint raw="9" calibrated="4"/></SplineCalibrator></DefaultCalibrator>
+  </IntegerDataEncoding></FloatArgumentType>
+</ArgumentTypeSet>
+<MetaCommandSet>
+ <MetaCommand name="SEND"><ArgumentList><Argument name="text" argumentTypeRef="tagged"/><Argument name="mode"
+  argumentTypeRef="mode"/><Argument name="curve" argumentTypeRef="spline"/></ArgumentList>
+  <CommandContainer name="SEND"><EntryList><FixedValueEntry binaryValue="aa" sizeInBits="8"/>
+  <ArgumentRefEntry argumentRef="text"/><ArgumentRefEntry argumentRef="mode"/><ArgumentRefEntry argumentRef="curve"/>
+  </EntryList></CommandContainer></MetaCommand>
+</MetaCommandSet></CommandMetaData>
+</SpaceSystem>
+"""
+
 # Containers that double with each level, of nothing and of a field.
 _LEVELS = "".join(
     f'<SequenceContainer name="{name}{n}"><EntryList><ContainerRefEntry containerRef="{name}{n + 1}"/>'

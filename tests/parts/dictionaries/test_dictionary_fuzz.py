@@ -20,7 +20,7 @@ from rtqual.parts.dictionaries.dictionary_formats import read
 from rtqual.parts.dictionaries.model import Array, Dictionary, Number, Struct, Text, Type
 from rtqual.parts.dictionaries.value_codec import encode, recognise
 from rtqual.protocols.dictionary import Refused
-from support.dictionaries import COSMOS, FPRIME, MIB, XTCE, write_mib
+from support.dictionaries import COSMOS, FPRIME, MIB, XTCE, XTCE_KINDS, write_mib
 from support.heater import HEATER
 
 # What stands in the place of a value: none, odd numbers, other kinds, words of the formats.
@@ -40,7 +40,11 @@ PACKETS = {
         "00000002" "00000100" "0002" "00" "00000007" "00000008" "00000501",
         "00000001" "00000200" "0002" "00" "00000007" "00000008" "3fc00000",
     ),
-    "xtce": ("0005" "0003" "09" "0a" "ff", "0006" "0003" "09" "0a"),
+    "xtce": (
+        "0005" "0003" "09" "0a" "ff", "0006" "0003" "09" "0a",
+        "01" "02" "fe" "82" "feff" "50000002" "3fc00000" "05" "01" "00" "00000009" "07" "07",
+        "02" "02" "6869" "6162630000000000" "036a6b6c" "0102" "010203",
+    ),
     "cosmos": ("07" "05" "0102" "ffff", "07" "05" "0304"),
     "scos": ("0805" "c000" "0006" "10" "0319" "07" "1234", "0805" "c000" "0006" "10" "0501" "02" "0001" "0002"),
     "table": (
@@ -100,7 +104,7 @@ def _parts(tree: Any) -> list[Any]:
 
 
 def mutated_xml(draw: random.Random) -> str:
-    root = ElementTree.fromstring(XTCE)  # noqa: S314 our own
+    root = ElementTree.fromstring(draw.choice((XTCE, XTCE_KINDS)))  # noqa: S314 our own
     for _ in range(draw.randint(1, 4)):
         elements = list(root.iter())[1:]
         if not elements:
