@@ -14,6 +14,7 @@ from rtqual.parts.bisect.ends import EndsAsked, ends_of
 from rtqual.parts.explain.stage import Asked, explain
 from rtqual.protocols.record.schema import Inputs, Series
 from support.analysis_records import record
+from support.command import mission_text
 from support.made_campaign import campaign_of
 from support.own_programs import MISSION
 
@@ -97,6 +98,30 @@ def test_a_record_that_somebody_sent_runs_nothing(mission: Path) -> None:
     changed = one.job | {"setup": [{"argv": ["sh", "-c", "rm -rf /"], "fifo": 0}]}
     with pytest.raises(BadInput, match="never let run here"):
         trusted.require_record(one.model_copy(update={"job": changed}), "records/x")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"measure": {"argv": ["sh", "-c", "id"], "fifo": 0}},
+        {"setup": [{"argv": ["sh", "-c", "id"], "fifo": 0}]},
+        {"version": ["sh", "-c", "id"]},
+        {"loads": [{"argv": ["sh", "-c", "id"], "fifo": 0}]},
+        {"modules": ["../x"]},
+    ],
+)
+def test_a_record_runs_no_other_lines_than_its_instrument_has(tmp_path: Path, change: dict[str, object]) -> None:
+    """One that somebody made up: of the usual load, and of one that the mission shapes."""
+    file = tmp_path / "usual.toml"
+    shaped = "[load.hackbench]\npipes = true\ngroups = 2\n"
+    file.write_text(mission_text("debian-rt", runs=1) + shaped)
+    campaign = Campaign(load_mission(file), "demo", tmp_path / "out")
+    every = [campaign.inputs(cell, artefacts={}) for cell in campaign.cells]
+    assert any("load: groups" in inputs.parameters for inputs in every)
+    for inputs in every:
+        trusted.require_record(inputs, "records/x")
+        with pytest.raises(BadInput, match=r"records/x: its command lines are not those that this rtqual makes"):
+            trusted.require_record(inputs.model_copy(update={"job": inputs.job | change}), "records/x")
 
 
 def test_a_campaign_asks_before_it_prepares_anything(mission: Path, fails: Callable[..., str]) -> None:

@@ -15,6 +15,17 @@ from rtqual.protocols.load.own import load_of
 _LEAST_TIMEOUT_S = 60.0
 
 
+def with_load(job: Job, name: str, shape: Shape | None) -> Job:
+    """Return a job with a load beside it."""
+    load = load_of(name, shape)
+    return replace(
+        job,
+        setup=(*job.setup, *load.setup),
+        loads=(*job.loads, *load.commands(shape)),
+        modules=tuple(dict.fromkeys((*job.modules, *load.modules))),
+    )
+
+
 @dataclass(frozen=True)
 class Cell:
     """One run to do."""
@@ -59,14 +70,7 @@ class Cell:
 
     def job(self) -> Job:
         """The instrument's job with the load beside it."""
-        load = load_of(self.load, self.shape)
-        job = self.instrument.job(self.parameters, cpus=self.cpus, seed=self.seed)
-        return replace(
-            job,
-            setup=(*job.setup, *load.setup),
-            loads=(*job.loads, *load.commands(self.shape)),
-            modules=tuple(dict.fromkeys((*job.modules, *load.modules))),
-        )
+        return with_load(self.instrument.job(self.parameters, cpus=self.cpus, seed=self.seed), self.load, self.shape)
 
     def __str__(self) -> str:
         return f"{self.group}, seed {self.seed}{', again' if self.repeat else ''}"

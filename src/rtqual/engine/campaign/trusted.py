@@ -4,19 +4,28 @@
 What a run executes beside rtqual's and Debian's programs is known by the hash of its instrument, its parameters (which
 hold the mission's table and every file's sha256) and its job's command lines. `--run-programs` lets those of a mission
 run and notes their hashes; nothing else does. So a byte that changes is asked for again, and a folder that somebody
-sent runs nothing here. Where the mission's files lie is noted too, for what makes runs again from the records.
+sent runs nothing here: a record that names an instrument of rtqual's has to hold the job that this rtqual makes of it.
+Where the mission's files lie is noted too, for what makes runs again from the records.
 """
 
 import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from pydantic import TypeAdapter, ValidationError
+
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.base.words import listed
+from rtqual.engine.campaign.cell import with_load
+from rtqual.protocols.board import Job
+from rtqual.protocols.instrument.all_instruments import all_instruments
 from rtqual.protocols.load.all_loads import all_loads
+from rtqual.protocols.load.own import shape_of
 from rtqual.protocols.record.schema import Inputs, digest
 
+_JOB = TypeAdapter(Job)
 _LARGEST_B = 2**24
+_LOAD = "load: "  # before the name of a load's parameter
 _LETS = "look at what they are, then give --run-programs"
 
 
@@ -49,11 +58,34 @@ def require(every: Iterable[Inputs], where: str, folder: Path, *, lets: bool = F
 
 def require_record(inputs: Inputs, where: str) -> None:
     """Raises BadInput where a recorded run executes what the user did not let run."""
+    if not own_code(inputs) and inputs.instrument in all_instruments() and not _is_made_here(inputs):
+        raise BadInput(
+            f"{where}: its command lines are not those that this rtqual makes of its instrument and load, so they do "
+            "not run: use the version that measured it"
+        )
     if own_code(inputs) and _hash(inputs) not in _known():
         raise BadInput(
             f"{where}: ran a program that is not rtqual's ({own_code(inputs)}), and it was never let run here: measure "
             "it with its mission and --run-programs"
         )
+
+
+def _is_made_here(inputs: Inputs) -> bool:
+    """Whether the instrument and the load that a record names make the job that it holds, if it holds any."""
+    instrument = all_instruments()[inputs.instrument]
+    try:
+        held: Job = _JOB.validate_python(inputs.job)
+    except ValidationError:
+        return True  # nobody can run it
+    shaped = {name.removeprefix(_LOAD): item for name, item in inputs.parameters.items() if name.startswith(_LOAD)}
+    own = {name: item for name, item in inputs.parameters.items() if not name.startswith(_LOAD)}
+    try:
+        shape = shape_of(inputs.load).model_validate(shaped) if shaped else None
+        parameters = instrument.parameters.model_validate(own)
+        made = with_load(instrument.job(parameters, cpus=inputs.cpus, seed=inputs.seed), inputs.load, shape)
+    except (KeyError, ValidationError):
+        return False
+    return made == held
 
 
 def folder_of(inputs: Inputs) -> Path | None:

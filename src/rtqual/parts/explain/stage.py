@@ -81,8 +81,8 @@ def explain(
     with scratch() as folder:
         for path, samples in asked.items():
             record = read(path)
-            trusted.require_record(record.inputs, str(path))
             require(path, record)
+            trusted.require_record(record.inputs, str(path))
             try:
                 told.append(_Run(path, record, folder, tell).explained(samples, sections))
             except BadInput as error:
