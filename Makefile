@@ -7,6 +7,7 @@
 # make tailor      cut a kernel down to docking/missions/docking.toml and measure it; make tailor-arm64: the Raspberry Pi's
 # make stepwise    the same one group of the removal list at a time: what each gained; an hour or two
 # make board-demo  measure two kernels on a stand-in for a board, over ssh (docs/boards.md)
+# make soak [HOURS=4]     four hours of the virtual board's clock under telecommands: many hours of CPU (docs/verify.md)
 # make image-packages   what `rtqual image` makes system images with (docs/image.md)
 # make ground-packages  what starts Yamcs, the flight program's ground (docs/docking/ground.md)
 # make xenomai [ARCH=arm64] COBALT=FOLDER EVL=FOLDER PROGRAMS=FOLDER   measure Xenomai's cores (docs/xenomai.md)
@@ -75,7 +76,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := install
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: install docs demo board-demo check quick guests slow test test-full test-manual newest lock arm bench fuzz fuzz-dictionaries lint dist dist-aarch64 man picture clean packages test-packages full-packages arm-packages kernel-packages image-packages ground-packages \
+.PHONY: install docs demo soak board-demo check quick guests slow test test-full test-manual newest lock arm bench fuzz fuzz-dictionaries lint dist dist-aarch64 man picture clean packages test-packages full-packages arm-packages kernel-packages image-packages ground-packages \
 	tailor tailor-arm64 stepwise xenomai one-board
 
 install: packages $(VENV)/.built
@@ -83,6 +84,10 @@ install: packages $(VENV)/.built
 
 demo: packages $(VENV)/.built
 	tools/with-realtime $(BIN)/rtqual select docking/missions/docking.toml
+
+# Segments that were played are kept: the same command goes on.
+soak: packages $(VENV)/.built
+	tools/with-realtime $(BIN)/rtqual verify docking/missions/docking.toml --hours $(or $(HOURS),4)
 
 board-demo: packages image-packages $(VENV)/.built
 	PYTHONPATH=tests $(BIN)/python -m support.stand_in
