@@ -3,11 +3,10 @@
 
 from typing import Annotated
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
-from rtqual.parts.importers.file_account import bad
 from rtqual.parts.importers.format import Format, mark
-from rtqual.parts.importers.placed_values import KnownPlaces, json_line, json_object, json_values
+from rtqual.parts.importers.placed_values import KnownPlaces, read_json
 from rtqual.parts.importers.reading import Reading
 from rtqual.parts.importers.source import Source
 from rtqual.protocols.record.schema import Measurement, Series
@@ -32,15 +31,7 @@ _KNOWN = KnownPlaces(
 
 
 def read(source: Source, _unit: str | None) -> list[Reading]:
-    text, around = json_object(source)
-    try:
-        export = _Export.model_validate_json(text)
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise bad(
-            source.path, json_line(first["msg"]), f"not hyperfine's JSON: {first['msg']}; give the whole file it wrote"
-        ) from None
-    _KNOWN.account(source, json_values(source, text))
+    export, around = read_json(source, _Export, _KNOWN, "hyperfine's JSON")
     for number, line in around:
         with source.line(number, line):
             pass

@@ -31,7 +31,7 @@ CASES = [  # file, a piece of it, another in its place, what is said of it
     ("rt-app.log", ROW, f"{ROW}#idx perf run period start end rel_st slack\n", "a header a second time"),
     ("pmqtest.txt", "Avg  183", "Avg 9183", "minimum, average and maximum are not in order"),
     ("ptsematest.txt", "#3 -> #2, Min    1, Cur    2, Avg    2, Max   13\n", "", "1 pairs of threads have no figures"),
-    ("ptsematest.json", '"samples": 50', '"samples": "many"', "no JSON of "),
+    ("ptsematest.json", '"samples": 50', '"samples": "many"', "not JSON of "),
     ("ptsematest.json", '"num_threads": 1', '"num_threads": 3', "its num_threads is 3, the file has 1"),
     ("ptsematest.json", '"min": 1', '"min": 999999', "of 1 threads are not in order"),
     ("ptsematest.json", "Thu, 26 Nov 2026 17:42:37 +0000", "yesterday", "without a real-time priority"),

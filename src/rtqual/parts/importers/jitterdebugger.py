@@ -8,11 +8,11 @@ the threads, which are on other CPUs where -a chose some.
 import re
 from typing import Annotated
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
 from rtqual.parts.importers.file_account import bad
 from rtqual.parts.importers.format import Format, mark
-from rtqual.parts.importers.placed_values import KnownPlaces, json_line, json_object, json_values
+from rtqual.parts.importers.placed_values import KnownPlaces, read_json
 from rtqual.parts.importers.reading import UNITS_NS, Reading, resolution, settle_unit
 from rtqual.parts.importers.source import Source
 from rtqual.parts.importers.tally import LARGEST, Tally
@@ -65,15 +65,7 @@ _SCREEN = re.compile(
 
 def read(source: Source, unit: str | None) -> list[Reading]:
     path = source.path
-    text, around = json_object(source)
-    try:
-        result = _Result.model_validate_json(text)
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        what = f"not jitterdebugger's JSON: {where[:80]}: {first['msg']}" if where else first["msg"]
-        raise bad(path, json_line(first["msg"]), f"{what}; give the whole file it wrote") from None
-    _KNOWN.account(source, json_values(source, text))
+    result, around = read_json(source, _Result, _KNOWN, "jitterdebugger's JSON")
     for number, line in around:
         with source.line(number, line, _OWN):
             if _SCREEN.fullmatch(line):

@@ -10,12 +10,12 @@ import json
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
-from pydantic import AliasChoices, BaseModel, Field, ValidationError
+from pydantic import AliasChoices, BaseModel, Field
 
 from rtqual.parts.importers import invocation
 from rtqual.parts.importers.file_account import bad, one_line
 from rtqual.parts.importers.format import Format, mark
-from rtqual.parts.importers.placed_values import KnownPlaces, json_line, json_object, json_values
+from rtqual.parts.importers.placed_values import KnownPlaces, read_json
 from rtqual.parts.importers.reading import Reading, resolution
 from rtqual.parts.importers.source import Source
 from rtqual.parts.importers.tally import LARGEST, Tally
@@ -82,15 +82,7 @@ _KNOWN = KnownPlaces(
 
 
 def read(source: Source, _unit: str | None) -> list[Reading]:
-    text, around = json_object(source)
-    try:
-        result = _Dataset.model_validate_json(text)
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))[:80]
-        what = f"not OSADL's RT Dataset: {where}: {first['msg']}; give the whole file"
-        raise bad(source.path, json_line(first["msg"]), what) from None
-    _KNOWN.account(source, json_values(source, text))
+    result, around = read_json(source, _Dataset, _KNOWN, "OSADL's RT Dataset")
     for number, line in around:
         with source.line(number, line):
             pass

@@ -7,14 +7,16 @@ equal places are refused. Lines before and after a JSON object are accounted for
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, TypeVar
 from xml.parsers import expat
 
 import yaml
+from pydantic import BaseModel, ValidationError
 
 from rtqual.parts.importers.file_account import bad, shown
 from rtqual.parts.importers.source import Source
 
+ModelT = TypeVar("ModelT", bound=BaseModel)
 Value = tuple[tuple[str, ...], int]  # its place, and the line
 LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 _DEEPEST = 64
@@ -67,6 +69,25 @@ def json_object(source: Source) -> tuple[str, list[tuple[int, str]]]:
     end = ends[-1] + 1 if ends and ends[-1] >= starts[0] else len(lines)
     around = [(n + 1, line) for n, line in enumerate(lines) if not starts[0] <= n < end]
     return "\n" * starts[0] + "\n".join(lines[starts[0] : end]), around
+
+
+def read_json(
+    source: Source, model: type[ModelT], known: KnownPlaces, what: str, mended: Callable[[str], str] = str
+) -> tuple[ModelT, list[tuple[int, str]]]:
+    """The file's object, all its places accounted for, and the lines around it, which the caller accounts for.
+
+    `what` the file is to be; `mended`: its text as the model reads it. Raises BadInput with the first thing wrong.
+    """
+    text, around = json_object(source)
+    try:
+        result = model.model_validate_json(mended(text))
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))[:80]
+        message = f"not {what}: {where}: {first['msg']}" if where else first["msg"]
+        raise bad(source.path, json_line(first["msg"]), f"{message}; give the whole file it wrote") from None
+    known.account(source, json_values(source, text))
+    return result, around
 
 
 def json_values(source: Source, text: str) -> Iterator[Value]:

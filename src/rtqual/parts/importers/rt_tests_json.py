@@ -7,12 +7,12 @@ from datetime import UTC
 from email.utils import parsedate_to_datetime
 from typing import Annotated
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
 from rtqual.parts.importers import invocation
-from rtqual.parts.importers.file_account import bad, one_line
+from rtqual.parts.importers.file_account import one_line
 from rtqual.parts.importers.format import Format, mark
-from rtqual.parts.importers.placed_values import KnownPlaces, json_line, json_object, json_values
+from rtqual.parts.importers.placed_values import KnownPlaces, read_json
 from rtqual.parts.importers.reading import Reading, resolution, summary
 from rtqual.parts.importers.source import Source
 from rtqual.parts.importers.tally import LARGEST
@@ -64,15 +64,8 @@ class _Result(BaseModel):
 
 
 def read(source: Source, _unit: str | None) -> list[Reading]:
-    text, around = json_object(source)
-    try:
-        result = _Result.model_validate_json(text.replace('"cmdline"', '"cmdline:"', 1))
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))[:80]
-        what = f"no JSON of {_PROGRAMS.replace('|', ', ')}: {where}: {first['msg']}; give the whole file"
-        raise bad(source.path, json_line(first["msg"]), what) from None
-    _KNOWN.account(source, json_values(source, text))
+    what = f"JSON of {_PROGRAMS.replace('|', ', ')}"
+    result, around = read_json(source, _Result, _KNOWN, what, lambda text: text.replace('"cmdline"', '"cmdline:"', 1))
     for number, line in around:
         with source.line(number, line):
             pass
