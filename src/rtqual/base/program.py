@@ -53,7 +53,7 @@ class Ended:
 
 def find(name: str, package: str = "") -> str:
     """Return a program's path; Debian keeps some where only root looks. Raises RunFailed that says what brings it."""
-    path = shutil.which(name) or shutil.which(name, path="/usr/sbin:/sbin")
+    path = name if "/" in name else shutil.which(name) or shutil.which(name, path="/usr/sbin:/sbin")
     if path is None:
         advice = f"`apt-get install {package}`" if package else "`rtqual doctor` says what installs it"
         raise RunFailed(f"{name} is missing: {advice}")
