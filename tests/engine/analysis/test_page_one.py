@@ -74,6 +74,13 @@ def test_that_nothing_else_differs_is_said_with_what_was_looked_at() -> None:
         assert all(
             what in told for what in ("boot parameters", "QEMU", "programs that measure and load", "runs of each")
         )
+    other = [
+        Record(one.manifest.model_copy(update={"inputs": one.inputs.model_copy(update={"load": "none"})}), one.series)
+        for one in alike[10:]
+    ]
+    (verdict,) = analyse(asked, "demo", [*alike[:10], *other], {}).verdicts
+    (told,) = [caveat for caveat in verdict.caveats if "nothing differs" in caveat]
+    assert "settings" not in told, "no cell was measured of both"
     (verdict,) = analyse(mission(["rt"], requirements=[WAKE_UP]), "demo", alike[:10], {}).verdicts
     assert not any("nothing differs" in caveat for caveat in verdict.caveats)
 

@@ -68,9 +68,10 @@ def _besides(
     old = [name for name, records in candidates.items() if any(r.manifest.schema_version < SEALED for r in records)]
     if old:
         differs.append(f"Records of version 1, whose problems and clock no hash holds: {listed(old)}")
+    shared = len({group.cell for group in grouped if group.board == board}) < sum(g.board == board for g in grouped)
     for what, told in (("settings", _settings(grouped, board)), ("runs of each cell", _runs(grouped, board))):
         differs += told
-        alike += [] if told else [what]
+        alike += [what] if shared and not told else []
     return Besides(tuple(differs), tuple(alike))
 
 
