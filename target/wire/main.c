@@ -12,10 +12,13 @@
  * The script, in the order of its times: NS send HEX, NS signal NUMBER (to the program), NS clock NS (the real-time
  * clock, by so much), NS close, NS open, NS end.
  *
- * The log: as that of rtqual-ground (docking/ground/main.c), with `recv` for what one read gave.
+ * The log: as that of rtqual-ground (docking/ground/main.c), with `recv` for what one read gave, and with the threads of
+ * the program and its children when the script begins and when it ends: NS thread begin|end RAN_NS NAME, the name in
+ * hex.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/tcp.h>
@@ -35,7 +38,7 @@
 #include "common/far_end.h"
 #include "common/step_clock.h"
 
-enum { MOST_READ = 65536, LOOK_NS = 10000000 };
+enum { MOST_READ = 65536, LOOK_NS = 10000000, MOST_THREADS = 256, DEEPEST = 64 };
 enum { LOG_MOST = 6 << 20 }; /* a program that floods its link ends the log, not the board's memory */
 enum way { CONNECT, LISTEN, UDP, PTY };
 
@@ -293,6 +296,77 @@ static void await_link(struct wire *wire, const struct options *options)
 	}
 }
 
+/* --- its threads --------------------------------------------------------------------------------- */
+
+static bool read_text(const char *path, char *text, size_t room)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd < 0 ? -1 : read(fd, text, room - 1);
+
+	if (fd >= 0)
+		close(fd);
+	text[got < 0 ? 0 : got] = '\0';
+	return got > 0;
+}
+
+static bool is_of(pid_t pid, pid_t program)
+{
+	char path[64], text[512];
+
+	for (int depth = 0; pid > 1 && pid != program && depth < DEEPEST; depth++) {
+		const char *after;
+		int parent = 0;
+
+		snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+		if (!read_text(path, text, sizeof(text)) || !(after = strrchr(text, ')')) ||
+		    sscanf(after + 1, " %*c %d", &parent) != 1)
+			return false;
+		pid = parent;
+	}
+	return pid == program;
+}
+
+static void tell_threads_of(struct wire *wire, pid_t pid, const char *when, int *left)
+{
+	char path[80], name[64], ran[128];
+	const struct dirent *entry;
+	DIR *tasks;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	tasks = opendir(path);
+	while (tasks && *left > 0 && (entry = readdir(tasks))) {
+		snprintf(path, sizeof(path), "/proc/%d/task/%.16s/comm", pid, entry->d_name);
+		if (entry->d_name[0] == '.' || !read_text(path, name, sizeof(name)))
+			continue;
+		name[strcspn(name, "\n")] = '\0';
+		snprintf(path, sizeof(path), "/proc/%d/task/%.16s/schedstat", pid, entry->d_name);
+		if (!name[0] || !read_text(path, ran, sizeof(ran)))
+			ran[0] = '\0';
+		fprintf(wire->log, "%lld thread %s %lld ", (long long)now_ns(wire), when, atoll(ran));
+		print_octets(wire->log, (const uint8_t *)name, strlen(name));
+		--*left;
+	}
+	if (tasks)
+		closedir(tasks);
+}
+
+static void tell_threads(struct wire *wire, const char *when)
+{
+	const pid_t program = (pid_t)reported(wire->report, "pid");
+	const struct dirent *entry;
+	int left = MOST_THREADS;
+	DIR *all = opendir("/proc");
+
+	while (all && program > 0 && (entry = readdir(all))) {
+		const pid_t pid = atoi(entry->d_name);
+
+		if (pid > 0 && is_of(pid, program))
+			tell_threads_of(wire, pid, when, &left);
+	}
+	if (all)
+		closedir(all);
+}
+
 /* --- the script ---------------------------------------------------------------------------------- */
 
 static void send_octets(struct wire *wire, const uint8_t *octets, size_t count, size_t number)
@@ -333,7 +407,8 @@ static bool play(struct wire *wire, char *line, size_t number)
 	listen_until(wire, due_ns);
 	at_ns = now_ns(wire);
 	if (!strcmp(verb, "end")) {
-		fprintf(wire->log, "%lld end %lu %lu\n", (long long)at_ns, wire->sent, wire->received);
+		tell_threads(wire, "end");
+		fprintf(wire->log, "%lld end %lu %lu\n", (long long)now_ns(wire), wire->sent, wire->received);
 		return false;
 	}
 	if (!strcmp(verb, "send") && left && (count = read_octets(left))) {
@@ -399,6 +474,7 @@ int main(int argc, char **argv)
 	await_link(&wire, &options);
 	wire.start_ns = clock_ns();
 	fputs("0 up\n", wire.log);
+	tell_threads(&wire, "begin");
 	for (;;) {
 		if (getline(&line, &room, script) < 0)
 			die(BAD_INPUT, "the script %s has no line `NS end` at its end", options.script);

@@ -6,7 +6,7 @@ A pure function of the mission, its procedures and the records; no time of day s
 
 import json
 import shlex
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 
@@ -16,9 +16,10 @@ from rtqual.base.errors import BadInput
 from rtqual.base.words import count, listed, under
 from rtqual.engine.analysis.figure.model import Distribution
 from rtqual.engine.dialogue.answer_times import ACCEPTED, COMPLETED
+from rtqual.engine.dialogue.liveness import THREAD, THREADS, THREADS_ENDED
 from rtqual.engine.mission.verify_table import Camera
 from rtqual.engine.procedure.compliance import Compliance, ControlRow, RunResult
-from rtqual.protocols.record.schema import SeriesKind, Timing
+from rtqual.protocols.record.schema import Scalar, SeriesKind, Timing
 from rtqual.reports.draw.canvas import Palette
 from rtqual.reports.draw.plots import Bar, Limit, Panel, bars, ccdf
 from rtqual.reports.formats import FORMATS, PAGES
@@ -330,7 +331,52 @@ def _limits(verified: Verified) -> tuple[Limit, ...]:
     return (Limit("acceptance", min(asked)),) if asked else ()
 
 
+def _lived(verified: Verified, numbering: Numbering, mark: str) -> Iterator[Block]:
+    """What became of the program's threads and of their jobs, beside each procedure."""
+    program = verified.mission.verify.program if verified.mission.verify else None
+    tasks = [task.name for known in verified.mission.programs if known.name == program for task in known.tasks]
+    seen = [(run, record, record.manifest.scalars) for run, record in verified.first]
+    seen = [each for each in seen if THREADS in each[2]]
+    tasks = [task for task in tasks if any(f"{task} jobs" in scalars for _, _, scalars in seen)]
+    rows = []
+    for run, record, scalars in seen:
+        ended = int(scalars[THREADS_ENDED].value)
+        row = [
+            TableCell(clean(run.procedure), marks=TIMING_MARK[run.timing]),
+            TableCell(
+                number(scalars[THREADS].value), f"{ended} ended" if ended else "", tone="failed" if ended else ""
+            ),
+            _busiest(scalars),
+        ]
+        for task in tasks:
+            jobs, missed = scalars.get(f"{task} jobs"), scalars.get(f"{task} missed")
+            longest = max(
+                (int(series.values[-1]) for series in record.series if series.info.name == f"{task} response"),
+                default=None,
+            )
+            said = "-" if longest is None else quantity(longest, "ns")
+            counted = "" if jobs is None else f"{count(int(jobs.value), 'job')}"
+            counted += "" if missed is None else f", {number(missed.value)} missed"
+            row.append(TableCell(said, counted, tone="failed" if missed and missed.value else ""))
+        rows.append(row)
+    if rows:
+        columns = [Column("Procedure", False, name=True), *numbers("Threads at its end"), *texts("Busiest thread")]
+        columns += numbers(*(f"{readable(task)}, longest job" for task in tasks))
+        note = Note("", "Of a CPU, from a procedure's first telecommand to its end. A job: from due to finished.")
+        yield numbering.table("The program's threads and their jobs", columns, rows, (*_notes(mark), note))
+        unseen = (text for _, record, _ in seen for text in record.manifest.cautions if text.startswith("task "))
+        yield from bullets("Jobs that were not seen", dict.fromkeys(unseen), "open")
+
+
+def _busiest(scalars: Mapping[str, Scalar]) -> TableCell:
+    shares = {name: scalar.value for name, scalar in scalars.items() if name.startswith(THREAD)}
+    name = max(shares, key=lambda each: shares[each], default="")
+    shown = name.removeprefix(THREAD).removesuffix(" CPU share")
+    return TableCell(clean(shown), f"{shares[name]:.2g} %" if name else "")
+
+
 def _beside(verified: Verified, numbering: Numbering, mark: str) -> Iterator[Block]:
+    yield from _lived(verified, numbering, mark)
     first = [(run, record.manifest.scalars) for run, record in verified.first]
     names = [name for name in _BESIDE if any(name in scalars for _, scalars in first)]
     none = [name for name in names if not any(name in scalars and scalars[name].value for _, scalars in first)]

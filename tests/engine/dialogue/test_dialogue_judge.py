@@ -12,7 +12,7 @@ from rtqual.engine.dialogue.dialogue_script import compiled
 from rtqual.engine.dialogue.dialogues import Dialogues, kept
 from rtqual.engine.dialogue.hearing import judge
 from rtqual.engine.dialogue.robust import robust
-from rtqual.engine.mission.language_table import Robustness
+from rtqual.engine.mission.language_table import Framing, Robustness
 from support.heater import ANSWER_NS, HEATER, Answered, Packets, judged, language, procedure, verify_of
 
 PING = '[[step]]\nat = "100 ms"\nsend = "PING"\n'
@@ -280,13 +280,29 @@ def test_every_telecommand_is_tried_and_a_program_that_no_longer_answers_fails()
     (ping, *_) = made
     lines = compiled(ping, spoken)
     sent = [line.packet for line in lines if line.packet]
-    assert len({packet for packet in sent[1:13] if len(packet) < 13}) == 12  # cut at each octet
+    assert len({packet for packet in sent[2:14] if len(packet) < 13}) == 12  # cut at each octet
     assert judge(ping, lines, Answered(ping, spoken).log(), spoken).passed
     silent = Answered(ping, spoken)
     silent.good = lambda sent: []  # type: ignore[method-assign] # noqa: ARG005
     assert "at the end (PING): accepted: did not come" in judge(ping, lines, silent.log(), spoken).why
     with pytest.raises(BadInput, match="no closing telecommand"):
         robust(language(verify_of(closing=())))
+
+
+def test_the_link_is_lost_in_the_middle_of_a_packet_on_a_stream_that_cannot_find_its_step_again() -> None:
+    for link, framing, closes in (
+        ("udp:1:2", None, 0),
+        ("connect:10025", None, 12),
+        ("connect:10025", "cobs", 0),
+        ("pty:/dev/x", None, 0),
+    ):
+        spoken = language(verify_of(link=link, framing=framing and Framing(framing)))
+        (ping, *_) = robust(spoken)[0]
+        faults = [line.text for line in compiled(ping, spoken) if not line.packet and line.text != "end"]
+        assert faults == ["close", "open"] * closes
+        assert [line.at_ns for line in compiled(ping, spoken) if line.packet][:2] == [0, 100_000_000], (
+            "too early, then on"
+        )
 
 
 def test_what_is_tried_rests_as_long_as_the_program_reads_and_omits_what_would_end_it() -> None:

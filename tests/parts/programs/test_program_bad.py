@@ -128,6 +128,17 @@ def test_a_binary_that_no_guest_runs_is_refused(folder: Path, binary: str, says:
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.guest
+def test_a_package_comes_whole_though_the_guest_has_a_tool_that_needs_it(folder: Path) -> None:
+    """hwlatdetect, of the guest's rt-tests, is written in Python, of which no guest has a file."""
+    (folder / "loop.py").write_text("#!/usr/bin/python3\nimport json, math, socket, struct\n")
+    (folder / "loop.py").chmod(0o755)
+    table = {"name": "x", "binary": "loop.py", "packages": ["python3"]}
+    laid = program_files.laid(Program.model_validate(table, context={}), folder, AMD64)
+    (version,) = {place.split("/")[2] for place in laid if place.startswith("usr/lib/python3.")}
+    assert {"usr/bin/python3", f"usr/lib/{version}/json/decoder.py", f"usr/lib/{version}/struct.py"} <= laid.keys()
+
+
 def test_a_sparse_file_without_end_is_refused_before_it_is_read(folder: Path, tmp_path: Path) -> None:
     with (tmp_path / "map").open("wb") as sparse:
         sparse.truncate(1 << 42)

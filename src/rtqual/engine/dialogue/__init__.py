@@ -9,5 +9,6 @@ model.py            a procedure as it is written; dialogue_files.py: from its fi
 robust.py           procedures for every telecommand of a dictionary, which name no program
 dialogue_script.py  as the timed script that `rtqual-wire` plays
 lives.py            what becomes of each telecommand
+liveness.py         whether all threads of the program are still there
 hearing.py          whether what came back is what must; answer_times.py: how long telecommands take
 """

@@ -14,6 +14,7 @@ from typing import Any
 
 from rtqual.engine.dialogue.framing import Cut, OutOfStep, framed
 from rtqual.engine.dialogue.language import Damaged, Got, Language, counted, follows
+from rtqual.engine.dialogue.liveness import gone
 from rtqual.engine.dialogue.meaning import by
 from rtqual.engine.dialogue.model import Holds
 from rtqual.engine.mission.language_table import Stage
@@ -101,6 +102,8 @@ def _judged(
     wrong += [] if procedure.tolerant else _unasked(procedure.allow, (got for _, got in free), language)
     if procedure.ends_program:
         wrong += _ended_otherwise(procedure, ended)
+    elif not ended:
+        wrong += [f"its thread {name} had ended at the end" for name in gone(entries, language.verify.may_end)]
     if ended and not procedure.ends_program:
         wrong.append(f"the program {ended}")
     if language.spoken.unknown == "fails":

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Procedures for every telecommand of a dictionary, which name no program: whole, cut at each octet, twice, as a flood.
+"""Procedures for every telecommand of a dictionary, which name no program: at once, whole, cut at each octet, twice, as
+a flood.
 
 What is asked: that the program still answers the telecommands that end every procedure, has not ended, and that all it
 says is whole. What becomes of a telecommand with made-up arguments nobody knows, so refusals are no fault.
@@ -9,8 +10,9 @@ import re
 
 from rtqual.base.errors import BadInput
 from rtqual.engine.dialogue.language import Language
-from rtqual.engine.dialogue.model import Dialogue, DialogueStep
+from rtqual.engine.dialogue.model import Dialogue, DialogueFault, DialogueStep
 from rtqual.engine.mission.explain import suggest
+from rtqual.engine.mission.language_table import Framing
 from rtqual.engine.mission.verify_table import SystemRequirement
 from rtqual.protocols.dictionary import Refused
 
@@ -22,6 +24,7 @@ _PIECES = 48  # of a telecommand at most, so that a long one is cut at some of i
 _FLOOD = 50
 _MS = 10**6
 _BEGIN, _APART, _FLOOD_APART = 100 * _MS, 20 * _MS, 1 * _MS
+_CLOSED, _OPENED = 5 * _MS, 10 * _MS  # after a piece
 _MOST = 400  # telecommands; a folder keeps no more than 500 procedures
 
 
@@ -45,18 +48,26 @@ def robust(language: Language) -> tuple[tuple[Dialogue, ...], dict[str, str]]:
             continue
         name = f"robust-{re.sub(r'[^a-z0-9]+', '-', command.lower()).strip('-')}"
         name = name if name not in made else f"{name}-{len(made)}"
-        made[name] = _procedure(command, dict(arguments), octets, settings.rest).named(name)
+        made[name] = _procedure(command, dict(arguments), octets, language).named(name)
     return tuple(made.values()), why
 
 
-def _procedure(command: str, arguments: dict[str, object], octets: bytes, rest_ns: int) -> Dialogue:
+def _procedure(command: str, arguments: dict[str, object], octets: bytes, language: Language) -> Dialogue:
     every = max(len(octets) // _PIECES, 1)
+    link, rest_ns = language.verify.link or "", language.verify.robustness.rest
+    # On a stream a packet that is cut off takes its missing octets from the next, whoever reads it. So the link is
+    # lost in the middle of it.
+    loses_link = language.framing is Framing.SPACE_PACKETS and link.startswith("connect")
     whole = {"send": command, "args": arguments, "unanswered": True}
-    steps = [DialogueStep(at=_BEGIN, **whole)]
+    steps = [DialogueStep(at=at, **whole) for at in (0, _BEGIN)]
     at = _BEGIN
     for length in range(1, len(octets), every):
         at += _APART
         steps.append(DialogueStep(at=at, raw=octets[:length].hex(), unanswered=True))
+        if loses_link:
+            steps.append(DialogueStep(at=at + _CLOSED, fault=DialogueFault(link="close")))
+            steps.append(DialogueStep(at=at + _OPENED, fault=DialogueFault(link="open")))
+    pieces = sum(step.raw is not None for step in steps)
     at += _APART
     steps += [
         DialogueStep(at=at, **whole),
@@ -65,7 +76,7 @@ def _procedure(command: str, arguments: dict[str, object], octets: bytes, rest_n
     at += _APART
     steps.append(DialogueStep(at=at, times=_FLOOD, every=_FLOOD_APART, **whole))
     return Dialogue(
-        title=f"{command}: whole, cut at {len(steps) - 4} places, twice, {_FLOOD} times in {_FLOOD} ms"[:200],
+        title=f"{command}: at once, cut at {pieces} places, twice, {_FLOOD} times in {_FLOOD} ms"[:200],
         verifies=(ROBUST.id,),
         tolerant=True,
         ends=at + _FLOOD * _FLOOD_APART + rest_ns,

@@ -7,9 +7,19 @@ from typing import Annotated, Self
 from pydantic import Field, Strict, model_validator
 
 from rtqual.engine.mission.explain import At, shown
-from rtqual.engine.mission.language_table import LINK, MOST, Framing, Limits, Meaning, Robustness, Spoken, Telecommand
+from rtqual.engine.mission.language_table import (
+    LINK,
+    MOST,
+    Framing,
+    Limits,
+    Meaning,
+    Name,
+    Robustness,
+    Spoken,
+    Telecommand,
+)
 from rtqual.engine.mission.table import Table
-from rtqual.engine.mission.values import LoadName, NonEmpty, Slug, Text, matching
+from rtqual.engine.mission.values import Distinct, LoadName, NonEmpty, Slug, Text, matching
 
 OWN = "ds325-flight"  # rtqual's own flight program
 RequirementId = Annotated[str, *matching(r"[A-Z][A-Z0-9]*(-[A-Z0-9]+)+", "a requirement's id, as 'TC-010'")]
@@ -93,6 +103,9 @@ class Verify(Table):
     """Telecommands that begin every procedure, when the link is there."""
     closing: Annotated[tuple[Telecommand, ...], Field(max_length=MOST)] = ()
     """Telecommands that end every procedure: a program that no longer answers fails it."""
+    may_end: Annotated[tuple[Name, ...], Distinct, Field(max_length=MOST)] = ()
+    """Threads of the program that may end while it goes on, by their names (* is any letters); the end of any other
+    fails a procedure."""
     limits: Limits = Limits()
     """How long answers may take where a procedure does not say."""
     robustness: Robustness = Robustness()
@@ -123,7 +136,7 @@ class Verify(Table):
             other := next((key for key in ("camera", "tagged") if key in self.model_fields_set), None)
         ):
             raise At(other, "belongs to rtqual's own flight program; leave it out beside program")
-        own = ("dictionary", "link", "framing", "setup", "closing", "limits", "robustness", "meanings")
+        own = ("dictionary", "link", "framing", "setup", "closing", "may_end", "limits", "robustness", "meanings")
         if not self.program and (key := next((key for key in own if key in self.model_fields_set), None)):
             raise At(key.replace("meanings", "meaning"), "belongs to a program of yours; write program")
         return self

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What `rtqual-ground` logged (main.c). A log counts whole or not at all: what cannot be read is told, and then
-nothing of the log is evidence."""
+"""What `rtqual-ground` or `rtqual-wire` logged (their main.c). A log counts whole or not at all: what cannot be read is
+told, and then nothing of the log is evidence."""
 
 import re
 from collections.abc import Sequence
@@ -17,7 +17,8 @@ _LINE = re.compile(
     r"(?P<at>\d{1,15}) (?:(?P<plain>up|closed|reset)|lost (?P<left>\d{1,6})|unsent (?P<unsent>\d{1,5})"
     r"|did (?P<did>\d{1,5})|failed (?P<failed>\d{1,5}) (?P<why>[ -~]{1,200})"
     r"|send (?P<send>\d{1,5}) (?P<sent>(?:[0-9a-f]{2})+)"
-    r"|recv (?P<got>(?:[0-9a-f]{2})+)|begun (?P<begun>[1-9]\d{0,9})|file (?P<file>[ -~]{1,200})"
+    r"|recv (?P<got>(?:[0-9a-f]{2})+)|thread (?P<when>begin|end) (?P<ran>\d{1,18}) (?P<thread>(?:[0-9a-f]{2}){0,64})"
+    r"|begun (?P<begun>[1-9]\d{0,9})|file (?P<file>[ -~]{1,200})"
     r"|end (?P<sends>\d{1,9}) (?P<recvs>\d{1,9}))",
     re.ASCII,
 )
@@ -27,6 +28,7 @@ class What(StrEnum):
     UP, CLOSED, LOST, RESET = "up", "closed", "lost", "reset"
     SENT, DID, RECEIVED = "sent", "did", "received"
     BEGUN, FILE = "begun", "file"
+    AT_BEGIN, AT_END = "begin", "end"  # a thread of the program
 
 
 class Unsound(ValueError):
@@ -44,7 +46,8 @@ class Entry:
     at_ns: int
     what: What
     line: int = -1
-    octets: bytes = b""
+    octets: bytes = b""  # of a packet; a thread's name
+    ran_ns: int = 0  # of a thread: on a CPU since it began
     left: int = 0  # octets without a whole packet, when the link was lost
     transaction: int = 0  # of a file
     file: File | None = None  # that ended
@@ -92,11 +95,15 @@ def _entry(match: re.Match[str]) -> Entry:
         return Entry(at_ns, What.DID, int(match["did"]) - 1)
     if match["got"]:
         return Entry(at_ns, What.RECEIVED, octets=bytes.fromhex(match["got"]))
-    if match["begun"] or match["file"]:
-        return _of_file(at_ns, match)
+    if match["when"] or match["begun"] or match["file"]:
+        return _of_thread(at_ns, match) if match["when"] else _of_file(at_ns, match)
     if match["left"]:
         return Entry(at_ns, What.LOST, left=int(match["left"]))
     return Entry(at_ns, What(match["plain"]))
+
+
+def _of_thread(at_ns: int, match: re.Match[str]) -> Entry:
+    return Entry(at_ns, What(match["when"]), octets=bytes.fromhex(match["thread"]), ran_ns=int(match["ran"]))
 
 
 def _of_file(at_ns: int, match: re.Match[str]) -> Entry:

@@ -116,7 +116,7 @@ class _Program(Instrument):
         report = read_report(outcome.files.get(f"{NAME}.report", ""))
         said = {name: outcome.files.get(f"{NAME}.{name}", "") for name in ("out", "err")}
         require_whole(program, report, said, outcome)
-        measured = _traced(program, outcome) if TRACE in outcome.files else _of_jobs(program, outcome, report)
+        measured = _traced(program, outcome) if TRACE in outcome.files else of_jobs(program, outcome, report)
         own = _printed(program, outcome, report, NAME)
         faults = report.faults_in_window
         scalars = dict(measured.scalars)
@@ -135,7 +135,7 @@ class _Program(Instrument):
         return self.seconds(parameters, "none") / _EXPENSIVE
 
 
-def _of_jobs(program: Program, outcome: JobOutcome, report: RunReport) -> Measurement:
+def of_jobs(program: Program, outcome: JobOutcome, report: RunReport) -> Measurement:
     """Of the program's tasks, where they could be seen."""
     if not program.tasks:
         return Measurement()

@@ -6,7 +6,7 @@ record keeps the ground's log to its last octet, so that it can be judged again.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -18,12 +18,14 @@ from rtqual.engine.dialogue.answer_times import figures
 from rtqual.engine.dialogue.dialogue_script import compiled
 from rtqual.engine.dialogue.hearing import judge
 from rtqual.engine.dialogue.language import Language
+from rtqual.engine.dialogue.liveness import THREAD, THREADS, THREADS_ENDED, count, gone, shares
 from rtqual.engine.dialogue.model import Dialogue
 from rtqual.engine.initramfs.contents import guest_file
-from rtqual.engine.procedure.line import script
+from rtqual.engine.procedure.line import Line, script
+from rtqual.engine.procedure.log import Unsound, What, read_log
 from rtqual.engine.procedure.played_log import ENDED_BY, ENDED_WITH, LOG_SERIES, OCTET, PREFIX, how_it_ended
 from rtqual.parts.programs import program_files
-from rtqual.parts.programs.instrument import ProgramParameters, command
+from rtqual.parts.programs.instrument import ProgramParameters, command, of_jobs
 from rtqual.parts.programs.run_report import NAME, read_report
 from rtqual.protocols.board import Command, Job, JobOutcome
 from rtqual.protocols.instrument import Instrument
@@ -68,6 +70,7 @@ class Played(Instrument):
             ),
             measure=Command((*wire, "--", *started.argv), fifo=_FIFO),
             collect=(LOG, REPORT, f"{NAME}.out", f"{NAME}.err"),
+            watched=self.watches(parameters),
         )
 
     def read(self, parameters: ProgramParameters, outcome: JobOutcome, *, cpus: int) -> Measurement:  # noqa: ARG002
@@ -94,12 +97,42 @@ class Played(Instrument):
         series = [Series.raw(values, name=name) for name, values in found]
         octets = np.frombuffer(log.encode(), np.uint8).astype(np.int64)
         kept = Series.raw(octets, name=LOG_SERIES, unit=OCTET)
-        return Measurement((kept, *series), scalars, tuple(clock_problems(outcome)))
+        scalars |= liveness(log, lines)
+        beside = of_jobs(parameters.program, outcome, report) if self.watches(parameters) else Measurement()
+        # What is wrong with a task is no fault of the log.
+        return replace(
+            beside,
+            series=(kept, *series, *beside.series),
+            scalars={**beside.scalars, **scalars},
+            problems=tuple(clock_problems(outcome)),
+            cautions=(*beside.cautions, *beside.problems),
+        )
+
+    def watches(self, parameters: ProgramParameters) -> bool:
+        """Whether the program's jobs are seen: on the virtual board."""
+        return bool(parameters.program.tasks) and self.language.verify.board is None
 
     def seconds(self, parameters: ProgramParameters, load: str) -> float:  # noqa: ARG002
         program = parameters.program
         lasts_ns = program.warm_up + compiled(self.procedure, self.language)[-1].at_ns
         return _PREPARATION_S + lasts_ns / 1e9
+
+
+def liveness(log: str, lines: Sequence[Line]) -> dict[str, Scalar]:
+    """Of the program's threads: how many there were at the end, how many had ended, what each took of a CPU."""
+    try:
+        entries = read_log(log, lines)
+    except Unsound:
+        return {}
+    found = {f"{THREAD}{clean(name)} CPU share": Scalar(value=part, unit="%") for name, part in shares(entries).items()}
+    if not found:
+        return {}
+    ended = sum(1 for _ in gone(entries))
+    return {
+        **found,
+        THREADS: Scalar(value=count(entries, What.AT_END), unit="1"),
+        THREADS_ENDED: Scalar(value=ended, unit="1"),
+    }
 
 
 def _pieces(lines: Sequence[str]) -> list[str]:

@@ -150,13 +150,9 @@ def _own_files(program: Program, folder: Path) -> Iterator[tuple[str, Path]]:
 
 
 def _packages(program: Program, architecture: Architecture) -> list[Package]:
-    """Those that the program names, and of what they need those that the guest does not have anyway."""
-    if not program.packages:
-        return []
-    there = {tool.sha256 for tool in guest_tools(architecture) if tool.name not in program.packages}
-    return [
-        package for package in fetch_closure(program.packages, architecture=architecture) if package.sha256 not in there
-    ]
+    """Those that the program names, with all that they need: of packages that its tools come from, as python3, the
+    guest has single files only."""
+    return fetch_closure(program.packages, architecture=architecture) if program.packages else []
 
 
 def _of_packages(packages: Sequence[Package]) -> dict[str, Path]:
