@@ -364,7 +364,7 @@ def _lived(verified: Verified, numbering: Numbering, mark: str) -> Iterator[Bloc
         columns += numbers(*(f"{readable(task)}, longest job" for task in tasks))
         note = Note("", "Of a CPU, from a procedure's first telecommand to its end. A job: from due to finished.")
         yield numbering.table("The program's threads and their jobs", columns, rows, (*_notes(mark), note))
-        unseen = (text for _, record, _ in seen for text in record.manifest.cautions if text.startswith("task "))
+        unseen = (text for _, record, _ in seen for text in record.manifest.cautions or () if text.startswith("task "))
         yield from bullets("Jobs that were not seen", dict.fromkeys(unseen), "open")
 
 

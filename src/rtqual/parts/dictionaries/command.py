@@ -154,6 +154,50 @@ def decode(
     return 0
 
 
+@dictionary_app.command
+def export(
+    files: list[Path],
+    /,
+    *,
+    format: Format,
+    out: Path,
+    space: str = "program",
+    fill: Annotated[list[str] | None, Parameter(name="--fill", negative="")] = None,
+    names: Names = None,
+) -> int:
+    """Write a dictionary as XTCE 1.2, which Yamcs and other grounds read.
+
+    Parameters
+    ----------
+    files
+        The dictionary's files; a MIB's folder.
+    format
+        What they are: an F' JSON dictionary, XTCE, COSMOS definitions, a SCOS-2000 MIB, a table of packets.
+    out
+        The file that is written.
+    space
+        The SpaceSystem that everything is in.
+    fill
+        NAME=VALUE: a header field that no command sets.
+    names
+        NAME=VALUE: what stands for <%= NAME %> in COSMOS definitions.
+    """
+    from rtqual.base import unlinked  # noqa: PLC0415
+    from rtqual.parts.dictionaries.dictionary_formats import read  # noqa: PLC0415 - not to be listed
+    from rtqual.parts.dictionaries.xtce_writer import written, xtce_name  # noqa: PLC0415
+
+    made = written(read(format, files, _pairs(names, "--name")), xtce_name(space), _pairs(fill, "--fill"))
+    try:
+        unlinked.write(out.parent, out.name, made.text.encode())
+    except OSError as error:
+        raise BadInput(f"--out {out}: cannot be written: {error.strerror}") from None
+    told = f"{out}: {count(len(made.names), 'name')} of commands and packets, {len(made.left_out)} left out"
+    LITERAL.print(told, highlight=False, soft_wrap=True)
+    for name, why in made.left_out.items():
+        LITERAL.print(clean(f"  {name}: {why}"), highlight=False, soft_wrap=True)
+    return 0
+
+
 def _why(fields: object) -> str | None:
     return str(fields) if isinstance(fields, Exception) else None
 

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: MIT
+"""A dictionary that is written as XTCE and read again says the same octets, and hears the same in them."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rtqual.parts.dictionaries import dictionary_formats, value_codec
+from rtqual.parts.dictionaries.model import Dictionary
+from rtqual.parts.dictionaries.spoken import SpokenFormat
+from rtqual.parts.dictionaries.xtce_writer import Written, written, xtce_name
+from support.command import Run
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+HEATER, CFS = EXAMPLES / "heater/packets.toml", EXAMPLES / "cfs/packets.toml"
+_TABLE = """
+[head]
+command = [["id", "u16"], ["", "u4"], ["kind", "u4"]]
+report = [["id", "u16"]]
+[types]
+mode = { of = "u8", labels = { OFF = 0, ON = 1 } }
+rpm = { of = "f32", least = -6000, most = 6000 }
+[commands]
+"A.SPIN" = { head = { id = 7 }, arguments = [
+  ["", "u8"], ["mode", "mode"], ["rpm", "rpm"], ["n", "i16le"], ["t", "char4"], ["three", "u8[3]"],
+] }
+A_SPIN = { head = { id = 8 } }
+LIST = { head = { id = 9 }, arguments = [["rest", "u8[]"]] }
+[reports]
+WHEELS = { head = { id = 300 }, fields = [
+  ["mode", "mode"], ["", "u3"], ["z", "u1"], ["", "u4"], ["rpm", "f32[3]"], ["last", "i16le"],
+] }
+TEXT = { head = { id = 301 }, fields = [["n", "u8"], ["text", "char"]] }
+"""
+
+
+def _again(folder: Path, path: Path, fill: dict[str, Any]) -> tuple[Dictionary, Dictionary, Written]:
+    first = dictionary_formats.read("table", [path], {})
+    made = written(first, "sat", fill)
+    (folder / "made.xml").write_text(made.text)
+    return first, dictionary_formats.read("xtce", [folder / "made.xml"], {}), made
+
+
+@pytest.mark.parametrize(
+    ("path", "fill"),
+    [
+        (HEATER, {"kind": 1, "secondary": 1, "apid": 42, "pus": 2, "acks": 9}),
+        (CFS, {"secondary": 1, "kind": 1, "flags": 3}),
+    ],
+)
+def test_commands_are_the_same_octets(tmp_path: Path, path: Path, fill: dict[str, Any]) -> None:
+    first, second, made = _again(tmp_path, path, fill)
+    spoken = SpokenFormat(first)
+    assert not made.left_out.keys() & first.commands.keys() and len(second.commands) == len(first.commands)
+    for name, command in first.commands.items():
+        arguments = dict(spoken.sample(name))
+        octets = value_codec.encode(command, arguments, fill)
+        assert value_codec.encode(second.commands[f"/sat/{xtce_name(name)}"], arguments, {}) == octets, name
+
+
+def test_what_the_heater_says_is_heard_alike(tmp_path: Path) -> None:
+    first, second, _ = _again(tmp_path, HEATER, {})
+    head = bytes.fromhex("082ac0000010 20")
+    for said in (
+        "0101 0000 00000001 102ac000",
+        "0102 0000 00000001 102ac000 0002",
+        "0319 0000 00000001 0001 0002 01 00fa ffce",
+        "0503 0000 00000001 0007",
+        "1102 0000 00000001",
+    ):
+        octets = head + bytes.fromhex(said)
+        packet, values = value_codec.recognise(first, octets)
+        other, heard = value_codec.recognise(second, octets)
+        assert other.name == f"/sat/{packet.name}"
+        own = {name: value for name, value in values.shown.items() if name}
+        assert {name.removeprefix(f"{packet.name}_"): value for name, value in heard.shown.items()} == own
+
+
+def test_gaps_arrays_orders_and_texts(tmp_path: Path) -> None:
+    (tmp_path / "packets.toml").write_text(_TABLE)
+    first, second, made = _again(tmp_path, tmp_path / "packets.toml", {"kind": 3})
+    arguments = {"mode": "ON", "rpm": -1.5, "n": -2, "t": "abcd", "three": [1, 2, 3]}
+    octets = value_codec.encode(first.commands["A.SPIN"], arguments, {"kind": 3})
+    flat = {**{k: v for k, v in arguments.items() if k != "three"}, "three_0": 1, "three_1": 2, "three_2": 3}
+    assert value_codec.encode(second.commands["/sat/A_SPIN"], flat, {}) == octets
+    assert made.left_out.keys() == {"A_SPIN", "LIST", "TEXT"}
+    assert "written as another" in made.left_out["A_SPIN"]
+    packet, values = value_codec.recognise(second, bytes.fromhex("012c 01 10 3f800000 40000000 c0400000 feff"))
+    assert packet.name == "/sat/WHEELS"
+    assert values.shown == {
+        "id": 300, "WHEELS_mode": "ON", "WHEELS_z": 1, "WHEELS_rpm_0": 1.0, "WHEELS_rpm_1": 2.0, "WHEELS_rpm_2": -3.0,
+        "WHEELS_last": -2,
+    }  # fmt: skip
+
+
+def test_the_command_writes_it_and_says_what_is_left_out(rtqual: Run, tmp_path: Path) -> None:
+    (tmp_path / "packets.toml").write_text(_TABLE)
+    done = rtqual("dictionary", "export", tmp_path / "packets.toml", "--format", "table", "--out", tmp_path / "sat.xml")
+    assert done.returncode == 0 and "3 left out" in done.stdout and "LIST: rest has a number of elements" in done.stdout
+    assert (tmp_path / "sat.xml").read_text().startswith("<?xml")
+    done = rtqual("dictionary", "export", HEATER, "--format", "table", "--out", tmp_path / "no" / "sat.xml")
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
