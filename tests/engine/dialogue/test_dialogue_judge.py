@@ -12,6 +12,7 @@ from rtqual.engine.dialogue.dialogue_script import compiled
 from rtqual.engine.dialogue.dialogues import Dialogues, kept
 from rtqual.engine.dialogue.hearing import judge
 from rtqual.engine.dialogue.robust import robust
+from rtqual.engine.dictionary.octets import crc16
 from rtqual.engine.mission.language_table import Framing, Robustness
 from support.heater import ANSWER_NS, HEATER, Answered, Packets, judged, language, procedure, verify_of
 
@@ -287,6 +288,17 @@ def test_every_telecommand_is_tried_and_a_program_that_no_longer_answers_fails()
     assert "at the end (PING): accepted: did not come" in judge(ping, lines, silent.log(), spoken).why
     with pytest.raises(BadInput, match="no closing telecommand"):
         robust(language(verify_of(closing=())))
+
+
+def test_packets_that_are_shorter_say_so_and_are_sealed_like_the_whole_one() -> None:
+    spoken = language()
+    (ping, *_) = robust(spoken)[0]
+    raw = [bytes.fromhex(step.raw) for step in ping.steps if step.raw]
+    short = [packet for packet in raw if len(packet) > 6 and int.from_bytes(packet[4:6], "big") == len(packet) - 7]
+    assert [len(packet) for packet in short] == [9, 10, 11, 12]
+    assert all(crc16(packet) == 0 for packet in short), "only the length is another"
+    bare = robust(language(verify_of(check=(), seal=())))[0][0]
+    assert "cut at 10 places" in bare.title and "cut at 16 places" in ping.title
 
 
 def test_the_link_is_lost_in_the_middle_of_a_packet_on_a_stream_that_cannot_find_its_step_again() -> None:

@@ -11,6 +11,7 @@ import re
 from rtqual.base.errors import BadInput
 from rtqual.engine.dialogue.language import Language
 from rtqual.engine.dialogue.model import Dialogue, DialogueFault, DialogueStep
+from rtqual.engine.dialogue.sealing import sealed
 from rtqual.engine.mission.explain import suggest
 from rtqual.engine.mission.language_table import Framing
 from rtqual.engine.mission.verify_table import SystemRequirement
@@ -25,6 +26,8 @@ _FLOOD = 50
 _MS = 10**6
 _BEGIN, _APART, _FLOOD_APART = 100 * _MS, 20 * _MS, 1 * _MS
 _CLOSED, _OPENED = 5 * _MS, 10 * _MS  # after a piece
+_LEAST = 7  # octets of a space packet
+_LENGTH_AT, _CHECKSUM, _CRC = 4, 2, "crc16-ccitt"
 _MOST = 400  # telecommands; a folder keeps no more than 500 procedures
 
 
@@ -67,6 +70,9 @@ def _procedure(command: str, arguments: dict[str, object], octets: bytes, langua
         if loses_link:
             steps.append(DialogueStep(at=at + _CLOSED, fault=DialogueFault(link="close")))
             steps.append(DialogueStep(at=at + _OPENED, fault=DialogueFault(link="open")))
+    for length in _shorter_lengths(len(octets), every, language):
+        at += _APART
+        steps.append(DialogueStep(at=at, raw=_shorter(octets, length, language).hex(), unanswered=True))
     pieces = sum(step.raw is not None for step in steps)
     at += _APART
     steps += [
@@ -82,3 +88,24 @@ def _procedure(command: str, arguments: dict[str, object], octets: bytes, langua
         ends=at + _FLOOD * _FLOOD_APART + rest_ns,
         steps=tuple(steps),
     )
+
+
+def _shorter_lengths(whole: int, every: int, language: Language) -> range:
+    """Those that its head can say, where it is sent as a space packet."""
+    spoken = language.spoken
+    if not any(name.startswith("ccsds") for name in (*spoken.seal, *spoken.check)):
+        return range(0)
+    return range(_LEAST + _CHECKSUM * (_CRC in spoken.seal), whole, every)
+
+
+def _shorter(octets: bytes, length: int, language: Language) -> bytes:
+    """A space packet that lacks its last octets, and whose head says so: a program that believes its length reads on
+    behind it."""
+    checks = [seal for seal in language.spoken.seal if seal in (_CRC, "cfe-checksum")]
+    says = int.from_bytes(octets[_LENGTH_AT : _LENGTH_AT + 2], "big") - (len(octets) - length)
+    kept = octets[_LENGTH_AT + 2 : length - _CHECKSUM * (_CRC in checks)]
+    packet = octets[:_LENGTH_AT] + max(says, 0).to_bytes(2, "big") + kept
+    try:
+        return sealed(packet, checks, 0)
+    except Refused:  # it is too short for that
+        return packet
