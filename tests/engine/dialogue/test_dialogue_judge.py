@@ -11,8 +11,8 @@ from rtqual.engine.dialogue.answer_times import figures
 from rtqual.engine.dialogue.dialogue_script import compiled
 from rtqual.engine.dialogue.dialogues import Dialogues, kept
 from rtqual.engine.dialogue.hearing import judge
+from rtqual.engine.dialogue.octets import crc16
 from rtqual.engine.dialogue.robust import robust
-from rtqual.engine.dictionary.octets import crc16
 from rtqual.engine.mission.language_table import Framing, Robustness
 from support.heater import ANSWER_NS, HEATER, Answered, Packets, judged, language, procedure, verify_of
 
