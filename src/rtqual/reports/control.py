@@ -19,6 +19,7 @@ from rtqual.engine.dialogue.answer_times import ACCEPTED, COMPLETED
 from rtqual.engine.dialogue.liveness import THREAD, THREADS, THREADS_ENDED
 from rtqual.engine.mission.verify_table import Camera
 from rtqual.engine.procedure.compliance import Compliance, ControlRow, RunResult
+from rtqual.engine.procedure.played_log import how_it_ended
 from rtqual.protocols.record.schema import Scalar, SeriesKind, Timing
 from rtqual.reports.draw.canvas import Palette
 from rtqual.reports.draw.plots import Bar, Limit, Panel, bars, ccdf
@@ -340,12 +341,9 @@ def _lived(verified: Verified, numbering: Numbering, mark: str) -> Iterator[Bloc
     tasks = [task for task in tasks if any(f"{task} jobs" in scalars for _, _, scalars in seen)]
     rows = []
     for run, record, scalars in seen:
-        ended = int(scalars[THREADS_ENDED].value)
         row = [
             TableCell(clean(run.procedure), marks=TIMING_MARK[run.timing]),
-            TableCell(
-                number(scalars[THREADS].value), f"{ended} ended" if ended else "", tone="failed" if ended else ""
-            ),
+            _threads(scalars),
             _busiest(scalars),
         ]
         for task in tasks:
@@ -366,6 +364,13 @@ def _lived(verified: Verified, numbering: Numbering, mark: str) -> Iterator[Bloc
         yield numbering.table("The program's threads and their jobs", columns, rows, (*_notes(mark), note))
         unseen = (text for _, record, _ in seen for text in record.manifest.cautions or () if text.startswith("task "))
         yield from bullets("Jobs that were not seen", dict.fromkeys(unseen), "open")
+
+
+def _threads(scalars: Mapping[str, Scalar]) -> TableCell:
+    """How many there were at the end, and what became of others; a program that has ended has none."""
+    ended = int(scalars[THREADS_ENDED].value)
+    said = how_it_ended(scalars) or (f"{ended} had ended" if ended else "")
+    return TableCell(number(scalars[THREADS].value), said, tone="failed" if said else "")
 
 
 def _busiest(scalars: Mapping[str, Scalar]) -> TableCell:

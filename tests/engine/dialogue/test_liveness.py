@@ -10,6 +10,7 @@ from rtqual.engine.dialogue.hearing import judge
 from rtqual.engine.dialogue.liveness import gone, shares
 from rtqual.engine.procedure.judging import Judgement
 from rtqual.engine.procedure.log import read_log
+from rtqual.parts.programs.played import liveness
 from support.heater import Answered, language, procedure, verify_of
 
 _STEPS = '[[step]]\nat = "100 ms"\nsend = "PING"\n'
@@ -78,3 +79,20 @@ def test_what_a_thread_took(tmp_path: Path) -> None:
 def test_a_damaged_row_is_no_evidence(tmp_path: Path, row: str) -> None:
     found = _judged(tmp_path, [row], [])
     assert "none of the ground's" in found.unsound
+
+
+def test_figures_of_a_record_tell_a_program_that_has_no_thread_left(tmp_path: Path) -> None:
+    lines = compiled(procedure(tmp_path, _STEPS), language())
+    begin = [_row("begin", "control"), _row("begin", "pus")]
+    lives = liveness(_log(tmp_path, begin, [_row("end", "pus", 2)]), lines)
+    assert {name: scalar.value for name, scalar in lives.items() if not name.startswith("thread ")} == {
+        "threads": 1,
+        "threads ended": 1,
+    }
+    assert lives["thread pus CPU share"].value > 0
+    assert {name: scalar.value for name, scalar in liveness(_log(tmp_path, begin, []), lines).items()} == {
+        "threads": 0,
+        "threads ended": 0,
+    }
+    assert liveness(_log(tmp_path, [], []), lines) == {}
+    assert liveness("1 nonsense\n", lines) == {}

@@ -125,7 +125,7 @@ def liveness(log: str, lines: Sequence[Line]) -> dict[str, Scalar]:
     except Unsound:
         return {}
     found = {f"{THREAD}{clean(name)} CPU share": Scalar(value=part, unit="%") for name, part in shares(entries).items()}
-    if not found:
+    if not count(entries, What.AT_BEGIN):
         return {}
     ended = sum(1 for _ in gone(entries))
     return {
