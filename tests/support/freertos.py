@@ -26,7 +26,7 @@ def medians_ns(output: ProbeOutput) -> dict[str, float]:
     return {name: median - found["empty"] for name, median in found.items()}
 
 
-FAMILIES = ("wakeup", "periodic", "itc", "primitives", "loop")
+FAMILIES = ("wakeup", "periodic", "itc", "primitives", "loop", "loaded")
 _FIRST = 10
 
 

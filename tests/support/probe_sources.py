@@ -5,4 +5,4 @@ from pathlib import Path
 
 PROBE = Path(__file__).parents[2] / "target/probe"
 LINUX_ONLY = "beside"
-FAMILIES = ("wakeup", "periodic", "itc", "primitives", "loop", "memory")
+FAMILIES = ("wakeup", "periodic", "itc", "primitives", "loop", "loaded", "memory")

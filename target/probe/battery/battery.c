@@ -2,6 +2,7 @@
 /* The families by the name a command line calls them, with the iterations and the interval they have by default. */
 #include "battery.h"
 #include "battery/itc.h"
+#include "battery/loaded.h"
 #include "battery/loop.h"
 #include "battery/periodic.h"
 #include "battery/primitives.h"
@@ -18,6 +19,7 @@ const struct family battery[] = {
 	{ "primitives", primitive_benchmarks, 500, 1 * MS, 0 },
 	/* 250 Hz, as in the study of flight control. */
 	{ "loop", loop_benchmarks, 1000, 4 * MS, 0 },
+	{ "loaded", loaded_benchmarks, 1000, 1 * MS, 0 },
 	{ "memory", memory_benchmarks, 1000, 4 * MS, STAGES * MEMORY_STAGE_WORDS + MEMORY_STREAM_WORDS },
 	{ 0 },
 };

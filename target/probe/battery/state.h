@@ -3,6 +3,6 @@
 #ifndef RTQUAL_STATE_H
 #define RTQUAL_STATE_H
 
-#define RTQUAL_BATTERY "4bdb6e8fe0e34382"
+#define RTQUAL_BATTERY "9ad66d61423769b4"
 
 #endif

@@ -43,7 +43,7 @@ static enum port_status sleep_and_look(void *state)
 	return status;
 }
 
-static enum port_status measure(struct run *run)
+enum port_status wakeup_measure(struct run *run)
 {
 	struct sleeper sleeper = { run, run_series(run, "latency", "ns", run->options->iterations), 0 };
 	struct role role = { "sleeper", PORT_HIGH, run->options->cpu, sleep_and_look, &sleeper };
@@ -53,4 +53,4 @@ static enum port_status measure(struct run *run)
 	return status;
 }
 
-const struct benchmark wakeup_benchmarks[] = { { "wake-up", measure }, { "asleep", asleep_measure }, { 0 } };
+const struct benchmark wakeup_benchmarks[] = { { "wake-up", wakeup_measure }, { "asleep", asleep_measure }, { 0 } };

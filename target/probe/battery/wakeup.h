@@ -5,6 +5,8 @@
 #include "battery.h"
 
 /* One series, "latency": ns from the time asked for to the thread's first reading of the clock. */
+enum port_status wakeup_measure(struct run *run);
+
 extern const struct benchmark wakeup_benchmarks[];
 
 #endif

@@ -228,3 +228,13 @@ def test_without_cargo_and_a_kernel_the_way_out_is_told(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "no cargo" in done.stderr and "FREERTOS_KERNEL_PATH" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.guest
+def test_the_load_works_while_it_is_measured_and_a_wake_up_is_later_for_it(measure: Measure) -> None:
+    idle, loaded = (parse(measure(family, "iterations=200", "seed=1"), "it") for family in ("wakeup", "loaded"))
+    under = {one.name: one for one in loaded.benchmarks if one.name.endswith("under load")}
+    assert under.keys() == {"wake-up under load", "sem workload under load"}
+    for one in under.values():
+        assert one.facts["load's messages"][0] > 10_000 and one.facts["load's walks"][0] > 50
+    assert np.median(under["wake-up under load"].series[0].values) > np.median(idle.benchmarks[0].series[0].values)

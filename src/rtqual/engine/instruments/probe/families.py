@@ -138,6 +138,7 @@ FAMILIES = {
     "itc": "Communication between two periodic tasks",
     "primitives": "Cost of the system's primitives",
     "loop": "Control loop of sensor, estimator, control and actuator tasks",
+    "loaded": "Wake-up and semaphore beside threads that work",
     MEMORY: "Control loop while other CPUs stream memory",
     "beside": "Wake-ups by each of Linux's timers beside a thread of middle priority",
 }
@@ -167,6 +168,7 @@ COURSES = {
     "itc": Pace(5_000, intervals=3),
     "primitives": Pace(500, intervals=7, share=0.07),  # six of the workload rows; all others take about one
     "loop": Pace(1_000, 4_000_000, intervals=5, share=0.13),
+    "loaded": Pace(1_000, intervals=3, share=0.7),
     MEMORY: Pace(1_000, 4_000_000, intervals=4, share=0.3),
     "beside": Pace(1_000, intervals=3, share=0.17),  # target/probe/linux/beside.c
 }
