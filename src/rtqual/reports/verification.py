@@ -75,9 +75,11 @@ class Verified:
     def samples(self) -> dict[str, list[int]]:
         """Every latency by its kind, as "accepted PING", in ns and in order."""
         found: dict[str, list[int]] = {}
+        tasks = [task.name for program in self.mission.programs for task in program.tasks]
+        others = {LOG_SERIES, *(f"{task} {what}" for task in tasks for what in ("response", "start"))}
         for _, record in self.first:
             for series in record.series:
-                if series.info.name != LOG_SERIES:
+                if series.info.name not in others:
                     values = np.repeat(series.values, series.counts).tolist()
                     found.setdefault(series.info.name, []).extend(values)
         return {name: sorted(values) for name, values in sorted(found.items()) if values}
