@@ -10,6 +10,8 @@ from rtqual.base.architecture import AMD64, ARM64, ARMHF
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.engine.boards.house import BOARDS
 from rtqual.engine.boards.virtual import VirtualBoard
+from rtqual.engine.campaign.cell import with_load
+from rtqual.engine.instruments.cyclictest.measure import CYCLICTEST, CyclictestParameters
 from rtqual.protocols.board import Command, Job, Machine
 from rtqual.protocols.board.registry import PACKAGE, Start, kinds, order, row_for, row_of
 from rtqual.protocols.board.system import Kernel
@@ -87,13 +89,14 @@ def test_what_a_record_says_of_its_command_is_not_run(tmp_path: Path, monkeypatc
         (cache / name).write_text(content)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
-    job = Job(Command(("true",)))
+    parameters = CyclictestParameters(cycles=10)
+    job = with_load(CYCLICTEST.job(parameters, cpus=1, seed=1), "none", None)
     image, initramfs = cache / "unpacked/x/boot/vmlinuz-1", cache / "initramfs/x.cpio"
     kernel = Kernel("", image, initramfs, initramfs, ("a=b",), "", "", "", "", 0, 0)
     artefacts = VirtualBoard(kernel, Machine(), tmp_path / "scratch").artefacts()
     inputs = Inputs(
         candidate="x", instrument="cyclictest", load="none", board="virtual", cpus=1, seed=1, artefacts=artefacts,
-        parameters={"cycles": 10}, job=job.as_inputs(),
+        parameters=parameters.model_dump(), job=job.as_inputs(),
     )  # fmt: skip
     made = Provenance(rtqual="1", mission_sha256="", started=None, wall_s=None, command=["sh", "-c", "touch ran"])
     path = Store(tmp_path).write(make(inputs, Measurement(), made, timing=Timing.UNTESTED, repeat=0))

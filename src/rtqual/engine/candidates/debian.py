@@ -8,7 +8,7 @@ from rtqual.base.architecture import of_kernel
 from rtqual.base.errors import BadInput
 from rtqual.engine.candidates.carried import carried
 from rtqual.engine.candidates.headers import of_debian
-from rtqual.engine.candidates.ready import image_of, make_ready
+from rtqual.engine.candidates.ready import config_of, image_of, make_ready
 from rtqual.protocols.board.system import Kernel
 
 
@@ -27,8 +27,8 @@ def prepare(
     """
     architecture = of_kernel(package)
     kernel = fetch(package, kernel=True, architecture=architecture)
-    image, release = image_of(name, kernel)
-    if preempt and "CONFIG_PREEMPT_DYNAMIC=y" not in (image.parent / f"config-{release}").read_text():
+    _, release = image_of(name, kernel)
+    if "CONFIG_PREEMPT_DYNAMIC=y" not in config_of(name, kernel, release) and preempt:
         raise BadInput(
             f"candidate {name}: {package} has no PREEMPT_DYNAMIC, so preempt = {preempt!r} would be ignored: remove it"
         )

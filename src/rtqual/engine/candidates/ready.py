@@ -20,12 +20,18 @@ def image_of(name: str, package: Package) -> tuple[Path, str]:
     if len(images) != 1:
         raise BadInput(f"candidate {name}: package {package.name} holds {len(images)} kernel images, one is needed")
     release = images[0].name.removeprefix("vmlinuz-")
-    if not images[0].with_name(f"config-{release}").is_file():
+    return images[0], release
+
+
+def config_of(name: str, package: Package, release: str) -> str:
+    """The configuration in a package, of the kernel of this release."""
+    try:
+        return (package.tree / "boot" / f"config-{release}").read_text()
+    except FileNotFoundError:
         raise BadInput(
             f"candidate {name}: package {package.name} lacks boot/config-{release} (Ubuntu has it in another): "
             "give the files in [candidate.built] (docs/mission.md)"
-        )
-    return images[0], release
+        ) from None
 
 
 def make_ready(
@@ -51,7 +57,7 @@ def make_ready(
         initramfs=initramfs,
         disk_initramfs=disk_initramfs,
         boot=tuple(boot),
-        config=(package.tree / "boot" / f"config-{release}").read_text(),
+        config=config_of(name, package, release),
         release=release,
         package=package.name,
         version=package.version,
