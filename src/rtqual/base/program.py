@@ -95,7 +95,7 @@ def run(
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise RunFailed(f"{name} did not end within {timeout_s:.0f} s and was ended") from None
+        raise RunFailed(f"{name} did not end within {timeout_s:g} s and was ended") from None
     except (OSError, ValueError) as error:
         if package and isinstance(error, FileNotFoundError):
             raise RunFailed(_missing(name, package)) from None

@@ -47,10 +47,10 @@ def _again(path: Path, show: Callable[[str], None]) -> Reproduction:
     """Run the rebuilt command, which `show` is told before, in an empty folder, and read its result as campaigns do."""
     record = read(path)
     inputs = record.inputs
-    trusted.require_record(inputs, str(path))
     row = row_of(inputs.board, inputs.artefacts)
     if row is None or row.rebuilt is None:
         raise BadInput(f"{path}: {(row or BoardRow).why_not_again.format(board=inputs.board)}")
+    trusted.require_record(inputs, str(path))
     try:
         instrument, job = all_instruments()[inputs.instrument], _JOB.validate_python(inputs.job)
         parameters = instrument.parameters.model_validate(inputs.parameters)

@@ -12,13 +12,15 @@ from rtqual.engine.boards.house import BOARDS
 from rtqual.engine.boards.virtual import VirtualBoard
 from rtqual.engine.campaign.cell import with_load
 from rtqual.engine.instruments.cyclictest.measure import CYCLICTEST, CyclictestParameters
-from rtqual.protocols.board import Command, Job, Machine
+from rtqual.protocols.board import Machine
 from rtqual.protocols.board.registry import PACKAGE, Start, kinds, order, row_for, row_of
 from rtqual.protocols.board.system import Kernel
 from rtqual.protocols.record.schema import Inputs, Measurement, Provenance, Timing
 from rtqual.protocols.record.store import Store, make
 from rtqual.stages.reproduced import reproduce
 
+PARAMETERS = CyclictestParameters(cycles=10)
+JOB = with_load(CYCLICTEST.job(PARAMETERS, cpus=1, seed=1), "none", None)
 SOURCES = Path(__file__).parents[3] / "src/rtqual"
 
 
@@ -70,7 +72,7 @@ def test_what_counts_instructions_can_be_reproduced(
 ) -> None:
     inputs = Inputs(
         candidate="x", instrument="cyclictest", load="none", board=board, cpus=1, seed=1, artefacts=artefacts,
-        parameters={"cycles": 10}, job=Job(Command(("rtqual-probe", "loop"))).as_inputs(),
+        parameters=PARAMETERS.model_dump(), job=JOB.as_inputs(),
     )  # fmt: skip
     made = Provenance(rtqual="1", mission_sha256="", started=None, wall_s=None, command=["sh", "-c", "touch ran"])
     path = Store(tmp_path).write(make(inputs, Measurement(), made, timing=Timing.UNTESTED, repeat=0))
@@ -89,14 +91,12 @@ def test_what_a_record_says_of_its_command_is_not_run(tmp_path: Path, monkeypatc
         (cache / name).write_text(content)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
-    parameters = CyclictestParameters(cycles=10)
-    job = with_load(CYCLICTEST.job(parameters, cpus=1, seed=1), "none", None)
     image, initramfs = cache / "unpacked/x/boot/vmlinuz-1", cache / "initramfs/x.cpio"
     kernel = Kernel("", image, initramfs, initramfs, ("a=b",), "", "", "", "", 0, 0)
     artefacts = VirtualBoard(kernel, Machine(), tmp_path / "scratch").artefacts()
     inputs = Inputs(
         candidate="x", instrument="cyclictest", load="none", board="virtual", cpus=1, seed=1, artefacts=artefacts,
-        parameters=parameters.model_dump(), job=job.as_inputs(),
+        parameters=PARAMETERS.model_dump(), job=JOB.as_inputs(),
     )  # fmt: skip
     made = Provenance(rtqual="1", mission_sha256="", started=None, wall_s=None, command=["sh", "-c", "touch ran"])
     path = Store(tmp_path).write(make(inputs, Measurement(), made, timing=Timing.UNTESTED, repeat=0))

@@ -43,6 +43,6 @@ def _run(command: Sequence[str], timeout_s: float) -> str:
     try:
         done = run(command, package="qemu-system-x86", timeout_s=timeout_s)
     except RunFailed as error:
-        return str(error)
+        return f"does not run: {error}"
     said = done.said.removeprefix(f"{_QEMU}: ")[:160] or "QEMU said nothing"
     return "" if done.code == _EXIT_CODE else f"{done.how}: {said}"
