@@ -23,6 +23,7 @@ from rtqual.engine.candidates.roots import MEMORY_MIB
 from rtqual.protocols.board import Job, Left, Machine, Rebuilt, Recorded
 from rtqual.protocols.board.registry import BoardRow, row_of
 from rtqual.protocols.instrument.all_instruments import all_instruments
+from rtqual.protocols.load import split
 from rtqual.protocols.record.schema import Inputs, Record, samples_digest
 from rtqual.protocols.record.store import read
 
@@ -53,7 +54,7 @@ def _again(path: Path, show: Callable[[str], None]) -> Reproduction:
     trusted.require_record(inputs, str(path))
     try:
         instrument, job = all_instruments()[inputs.instrument], _JOB.validate_python(inputs.job)
-        parameters = instrument.parameters.model_validate(inputs.parameters)
+        parameters = instrument.parameters.model_validate(split(inputs.parameters)[0])
     except (KeyError, ValidationError):
         raise BadInput(f"{path}: this rtqual cannot make its job: use the version that measured it") from None
     with scratch() as folder:

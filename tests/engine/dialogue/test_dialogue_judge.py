@@ -12,7 +12,7 @@ from rtqual.engine.dialogue.dialogue_script import compiled
 from rtqual.engine.dialogue.dialogues import Dialogues, kept
 from rtqual.engine.dialogue.hearing import judge
 from rtqual.engine.dialogue.octets import crc16
-from rtqual.engine.dialogue.robust import robust
+from rtqual.engine.dialogue.robust import _procedure, robust
 from rtqual.engine.mission.language_table import Framing, Robustness
 from support.heater import ANSWER_NS, HEATER, Answered, Packets, judged, language, procedure, verify_of
 
@@ -315,6 +315,14 @@ def test_the_link_is_lost_in_the_middle_of_a_packet_on_a_stream_that_cannot_find
         assert [line.at_ns for line in compiled(ping, spoken) if line.packet][:2] == [0, 100_000_000], (
             "too early, then on"
         )
+
+
+@pytest.mark.parametrize("link", ["udp:1:2", "connect:10025"])
+def test_long_telecommands_are_tried_too(link: str) -> None:
+    spoken = language(verify_of(link=link))
+    for octets in (40, 79, 95, 400):
+        made = _procedure("PING", {}, bytes(octets), spoken)
+        assert sum(step.raw is not None for step in made.steps) >= 30
 
 
 def test_what_is_tried_rests_as_long_as_the_program_reads_and_omits_what_would_end_it() -> None:

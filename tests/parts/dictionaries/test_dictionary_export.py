@@ -101,3 +101,24 @@ def test_the_command_writes_it_and_says_what_is_left_out(rtqual: Run, tmp_path: 
     assert (tmp_path / "sat.xml").read_text().startswith("<?xml")
     done = rtqual("dictionary", "export", HEATER, "--format", "table", "--out", tmp_path / "no" / "sat.xml")
     assert done.returncode == 2 and done.stderr.count("\n") == 1
+
+
+def test_packets_without_a_head_in_common_have_parameters_of_their_own(tmp_path: Path) -> None:
+    file = tmp_path / "sat.txt"
+    file.write_text(
+        "".join(
+            f'TELEMETRY SAT {name} BIG_ENDIAN ""\n  APPEND_ID_ITEM ID 8 UINT {number} ""\n  APPEND_ITEM T {kind} ""\n'
+            for name, number, kind in (("HK", 1, "16 UINT"), ("EV", 2, "32 FLOAT"))
+        )
+    )
+    made = written(dictionary_formats.read("cosmos", [file], {}), "sat", {})
+    names = [each.get("name") for each in made.root.iter("Parameter")]
+    assert names == ["SAT_HK_ID", "SAT_HK_T", "SAT_EV_ID", "SAT_EV_T"]
+    assert all("known is left out" in made.left_out[name] for name in ("SAT.HK", "SAT.EV"))
+
+
+@pytest.mark.parametrize("bound", ["-inf", '"a"'])
+def test_a_bound_that_is_no_number_is_told(tmp_path: Path, bound: str) -> None:
+    (tmp_path / "packets.toml").write_text(_TABLE.replace("-6000", bound))
+    first = dictionary_formats.read("table", [tmp_path / "packets.toml"], {})
+    assert "least" in written(first, "sat", {"kind": 3}).left_out["A.SPIN"]

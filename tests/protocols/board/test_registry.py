@@ -15,6 +15,7 @@ from rtqual.engine.instruments.cyclictest.measure import CYCLICTEST, CyclictestP
 from rtqual.protocols.board import Machine
 from rtqual.protocols.board.registry import PACKAGE, Start, kinds, order, row_for, row_of
 from rtqual.protocols.board.system import Kernel
+from rtqual.protocols.load.own import shape_of
 from rtqual.protocols.record.schema import Inputs, Measurement, Provenance, Timing
 from rtqual.protocols.record.store import Store, make
 from rtqual.stages.reproduced import reproduce
@@ -83,8 +84,14 @@ def test_what_counts_instructions_can_be_reproduced(
     assert not (tmp_path / "ran").exists()
 
 
-def test_what_a_record_says_of_its_command_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every part is here, so that a command is run: one that is made of the inputs."""
+@pytest.mark.parametrize(("load", "table"), [("none", {}), ("hackbench", {"groups": 2})])
+def test_what_a_record_says_of_its_command_is_not_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, load: str, table: dict[str, int]
+) -> None:
+    """Every part is here, so that a command is run: one that is made of the inputs, also of a load that the mission
+    shaped."""
+    shape = shape_of(load).model_validate(table)
+    job = with_load(CYCLICTEST.job(PARAMETERS, cpus=1, seed=1), load, shape if table else None)
     cache = tmp_path / "rtqual"
     for name, content in (("unpacked/x/boot/vmlinuz-1", "kernel"), ("initramfs/x.cpio", "initramfs")):
         (cache / name).parent.mkdir(parents=True)
@@ -95,8 +102,8 @@ def test_what_a_record_says_of_its_command_is_not_run(tmp_path: Path, monkeypatc
     kernel = Kernel("", image, initramfs, initramfs, ("a=b",), "", "", "", "", 0, 0)
     artefacts = VirtualBoard(kernel, Machine(), tmp_path / "scratch").artefacts()
     inputs = Inputs(
-        candidate="x", instrument="cyclictest", load="none", board="virtual", cpus=1, seed=1, artefacts=artefacts,
-        parameters=PARAMETERS.model_dump(), job=JOB.as_inputs(),
+        candidate="x", instrument="cyclictest", load=load, board="virtual", cpus=1, seed=1, artefacts=artefacts,
+        parameters={**PARAMETERS.model_dump(), **shape.told}, job=job.as_inputs(),
     )  # fmt: skip
     made = Provenance(rtqual="1", mission_sha256="", started=None, wall_s=None, command=["sh", "-c", "touch ran"])
     path = Store(tmp_path).write(make(inputs, Measurement(), made, timing=Timing.UNTESTED, repeat=0))

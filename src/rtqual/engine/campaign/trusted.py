@@ -19,13 +19,13 @@ from rtqual.base.words import listed
 from rtqual.engine.campaign.cell import with_load
 from rtqual.protocols.board import Job
 from rtqual.protocols.instrument.all_instruments import all_instruments
+from rtqual.protocols.load import split
 from rtqual.protocols.load.all_loads import all_loads
 from rtqual.protocols.load.own import shape_of
 from rtqual.protocols.record.schema import Inputs, digest
 
 _JOB = TypeAdapter(Job)
 _LARGEST_B = 2**24
-_LOAD = "load: "  # before the name of a load's parameter
 _LETS = "look at what they are, then give --run-programs"
 
 
@@ -77,8 +77,7 @@ def _is_made_here(inputs: Inputs) -> bool:
         held: Job = _JOB.validate_python(inputs.job)
     except ValidationError:
         return True  # nobody can run it
-    shaped = {name.removeprefix(_LOAD): item for name, item in inputs.parameters.items() if name.startswith(_LOAD)}
-    own = {name: item for name, item in inputs.parameters.items() if not name.startswith(_LOAD)}
+    own, shaped = split(inputs.parameters)
     try:
         shape = shape_of(inputs.load).model_validate(shaped) if shaped else None
         parameters = instrument.parameters.model_validate(own)

@@ -21,7 +21,8 @@ ROBUST = SystemRequirement(
     id="RB-010",
     text="Whatever comes of a telecommand, whole, cut off, twice or in a flood, the program goes on and answers.",
 )
-_PIECES = 48  # of a telecommand at most, so that a long one is cut at some of its octets
+# Of a telecommand at most, so that a long one is cut at some of its octets; the latter where each loses the link.
+_PIECES, _PIECES_OF_LINKS = 48, 32
 _FLOOD = 50
 _MS = 10**6
 _BEGIN, _APART, _FLOOD_APART = 100 * _MS, 20 * _MS, 1 * _MS
@@ -56,11 +57,11 @@ def robust(language: Language) -> tuple[tuple[Dialogue, ...], dict[str, str]]:
 
 
 def _procedure(command: str, arguments: dict[str, object], octets: bytes, language: Language) -> Dialogue:
-    every = max(len(octets) // _PIECES, 1)
     link, rest_ns = language.verify.link or "", language.verify.robustness.rest
     # On a stream a packet that is cut off takes its missing octets from the next, whoever reads it. So the link is
     # lost in the middle of it.
     loses_link = language.framing is Framing.SPACE_PACKETS and link.startswith("connect")
+    every = -(-len(octets) // (_PIECES_OF_LINKS if loses_link else _PIECES))
     whole = {"send": command, "args": arguments, "unanswered": True}
     steps = [DialogueStep(at=at, **whole) for at in (0, _BEGIN)]
     at = _BEGIN

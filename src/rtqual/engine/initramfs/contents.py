@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from rtqual.base.apt import Package, fetch, fetch_closure
-from rtqual.base.architecture import AMD64, ARM64, ARMHF, Architecture
+from rtqual.base.architecture import AMD64, ARM64, ARMHF, HERE, Architecture
 from rtqual.base.cache import cache_dir, kept
 from rtqual.base.errors import RunFailed
 from rtqual.base.program import run
@@ -168,7 +168,8 @@ def copy_busybox(root: Path, trees: Sequence[Path], architecture: Architecture) 
     busybox = find(trees, ("bin", "usr/bin"), "busybox")
     shutil.copy(busybox, root / "bin/busybox")
     # Debian builds the same busybox for every processor; this machine's own tells what is in it.
-    asked = find([fetch("busybox-static").tree], ("bin", "usr/bin"), "busybox") if architecture.foreign else busybox
+    own = [fetch("busybox-static", architecture=HERE).tree] if architecture.foreign else trees
+    asked = find(own, ("bin", "usr/bin"), "busybox")
     for applet in run([asked, "--list"]).require(f"{asked} does not run here").stdout.split():
         if applet != "busybox":
             (root / "bin" / applet).symlink_to("busybox")
@@ -257,7 +258,9 @@ def pack(root: Path, image: Path) -> Path:
 def names(image: Path) -> frozenset[str]:
     """Of all that an archive (newc) holds, packed or not; of several behind each other, of the first."""
     found: set[str] = set()
-    with gzip.open(image) if image.suffix == ".gz" else image.open("rb") as content:
+    with image.open("rb") as raw:
+        packed = raw.read(2) == b"\x1f\x8b"
+    with gzip.open(image) if packed else image.open("rb") as content:
         while (header := content.read(_HEADER_B)).startswith(_MAGIC):
             size, length = (int(header[at : at + 8], 16) for at in (_SIZE_AT, _NAME_AT))
             name = content.read(length)[:-1].decode(errors="replace")

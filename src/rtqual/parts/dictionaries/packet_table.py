@@ -23,6 +23,7 @@ from rtqual.parts.dictionaries.model import (
     Text,
     Type,
     Where,
+    number,
 )
 from rtqual.protocols.dictionary import Refused
 
@@ -159,8 +160,11 @@ class _Reader:
         kind = self.type(row["of"], depth + 1, little=little)
         if not isinstance(kind, Number):
             raise Refused(f"type {name} is of no number")
-        labels = {int(number): str(label) for label, number in row.get("labels", {}).items()}
-        return Number(kind.coding, kind.bits, kind.little, labels, least=row.get("least"), most=row.get("most"))
+        labels = {int(value): str(label) for label, value in row.get("labels", {}).items()}
+        bounds = {key: number(row[key]) for key in ("least", "most") if key in row}
+        if wrong := next((key for key, bound in bounds.items() if bound is None), ""):
+            raise Refused(f"type {name}: {wrong}: {row[wrong]!r:.40} is no finite number")
+        return Number(kind.coding, kind.bits, kind.little, labels, least=bounds.get("least"), most=bounds.get("most"))
 
 
 _WAYS = ("command", "report")

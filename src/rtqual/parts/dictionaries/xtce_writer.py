@@ -85,6 +85,7 @@ def _telemetry(made: Written, dictionary: Dictionary) -> None:
     part = SubElement(made.root, "TelemetryMetaData")
     types, parameters = SubElement(part, "ParameterTypeSet"), SubElement(part, "ParameterSet")
     containers = SubElement(part, "ContainerSet")
+    alone = len(dictionary.roots) == 1
     done: set[int] = set()
     waiting = [(root, "") for root in reversed(dictionary.roots)]
     while waiting:
@@ -99,12 +100,14 @@ def _telemetry(made: Written, dictionary: Dictionary) -> None:
             continue
         if not (name := _own_name(made, packet.name)):
             continue
+        if not base and packet.where != All():
+            made.left_out[packet.name] = "by which values it is known is left out: no container before it has them"
         element = SubElement(containers, "SequenceContainer", name=name)
         if packet.abstract:
             element.set("abstract", "true")
         entries = SubElement(element, "EntryList")
-        # Those of a common head are known by their own names, those of a report by its name and theirs.
-        prefix = f"{name}_" if base else ""
+        # Those of the one head of all are known by their own names, those of a report by its name and theirs.
+        prefix = "" if alone and not base else f"{name}_"
         for flat in _flattened(packet, made):
             if not flat.name:
                 continue
@@ -117,14 +120,14 @@ def _telemetry(made: Written, dictionary: Dictionary) -> None:
             compared = SubElement(SubElement(criteria, "RestrictionCriteria"), "ComparisonList") if equal else None
             for where in equal:
                 row = SubElement(compared, "Comparison", value=where.value)  # type: ignore[arg-type]
-                row.set("parameterRef", _of_parents(where.name, packet.base))
+                row.set("parameterRef", _of_parents(where.name, packet.base, alone))
                 row.set("useCalibratedValue", "false" if where.raw else "true")
         waiting += [(child, name) for child in reversed(packet.children)]
 
 
-def _of_parents(name: str, packet: Packet | None) -> str:
-    """A parameter by the name of the packet that has it."""
-    while packet is not None and packet.base is not None:
+def _of_parents(name: str, packet: Packet | None, alone: bool) -> str:
+    """A parameter by the name of the packet that has it; `alone`: there is one head of all."""
+    while packet is not None and not (alone and packet.base is None):
         known = () if isinstance(packet.fields, Refused) else packet.fields
         if any(name == each.name for each in known):
             return f"{xtce_name(packet.name)}_{xtce_name(name)}"
@@ -228,7 +231,7 @@ def _type(types: Element, of: str, name: str, kind: Number | Text) -> None:
         valid = SubElement(valid, "ValidRange") if of == "Argument" else valid
         for key, bound in (("minInclusive", kind.least), ("maxInclusive", kind.most)):
             if bound is not None:
-                valid.set(key, f"{bound:g}" if tag == "Float" else str(int(bound)))
+                valid.set(key, repr(float(bound)) if tag == "Float" else str(int(bound)))
 
 
 def _calibrated(parent: Element, kind: Number) -> None:

@@ -24,6 +24,7 @@ from rtqual.parts.explain.trace import Trace
 from rtqual.protocols.board import JobOutcome
 from rtqual.protocols.instrument import Instrument, Parameters
 from rtqual.protocols.instrument.all_instruments import all_instruments
+from rtqual.protocols.load import split
 from rtqual.protocols.record.schema import Record, Series, samples_digest
 from rtqual.stages.flown import flown_before
 
@@ -102,7 +103,7 @@ class MeasuredRun:
 
     def _parameters(self) -> Parameters:
         try:
-            return self.instrument.parameters.model_validate(self.record.inputs.parameters)
+            return self.instrument.parameters.model_validate(split(self.record.inputs.parameters)[0])
         except ValidationError:
             raise BadInput("this rtqual cannot make its job: use the version that measured it") from None
 

@@ -50,7 +50,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Machine:
-    """The shape of a board. Disks are apart because their completions wait for the host."""
+    """The shape of a board. Disks are apart: without a model (disk.c) their completions wait for the host."""
 
     cpus: int = 1
     memory_mib: int = 512

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Loads: programs that disturb. A load is what it must set up and what it keeps running."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
 from rtqual.protocols.board import Command
+
+OF_LOADS = "load: "  # begins the names of a load's settings, which records tell where they are not the usual ones
 
 
 class Shape(BaseModel):
@@ -19,7 +21,13 @@ class Shape(BaseModel):
     def told(self) -> dict[str, Any]:
         """For records: those that are not as they are by default."""
         said = self.model_dump(mode="json", by_alias=True, exclude_defaults=True)
-        return {f"load: {name}": value for name, value in said.items()}
+        return {f"{OF_LOADS}{name}": value for name, value in said.items()}
+
+
+def split(parameters: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Split a record's parameters into the instrument's and those of its load."""
+    shaped = {name.removeprefix(OF_LOADS): item for name, item in parameters.items() if name.startswith(OF_LOADS)}
+    return {name: item for name, item in parameters.items() if not name.startswith(OF_LOADS)}, shaped
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ from rtqual.engine.analysis.figure.asked import EXTREMES, OF_RUNS
 from rtqual.engine.analysis.figure.model import Conditions, Figure, Summary
 from rtqual.engine.analysis.figure.statistics import is_of_time
 from rtqual.engine.mission.program import PREFIX
+from rtqual.protocols.load import OF_LOADS
 from rtqual.protocols.record.schema import Timing
 
 LENGTHS = frozenset({"cycles", "iterations", "frames", "repetitions", "events", "time"})  # how long a run is
 HARMLESS = frozenset({"histogram_limit"})  # where a tool ends its histogram: what lies beyond is an overflow
-_OF_LOADS = "load: "  # begins the names of a load's settings, which records tell where they are not the usual ones
 ALIKE = 1.1  # threads of one run end a little apart: lengths that differ by less are the same
 
 
@@ -24,10 +24,10 @@ def unlike(a: Summary, b: Summary, statistic: str = "") -> str:
     states = {summary.conditions.battery for summary in (a, b)} - {""}
     if len(states) > 1:
         return f"measured by two states of the battery, {' and '.join(sorted(states))}: link both images anew"
-    loads = [{k: v for k, v in summary.conditions.parameters.items() if k.startswith(_OF_LOADS)} for summary in (a, b)]
+    loads = [{k: v for k, v in summary.conditions.parameters.items() if k.startswith(OF_LOADS)} for summary in (a, b)]
     if loads[0] != loads[1]:
         name = min(k for k in (*loads[0], *loads[1]) if loads[0].get(k) != loads[1].get(k))
-        return f"measured under another load: {name.removeprefix(_OF_LOADS)} differs"
+        return f"measured under another load: {name.removeprefix(OF_LOADS)} differs"
     return unlike_conditions(a.conditions, b.conditions, statistic)
 
 

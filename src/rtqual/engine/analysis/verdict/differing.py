@@ -96,7 +96,7 @@ def _compared(candidates: Mapping[str, Sequence[Record]]) -> Iterator[tuple[str,
 def _own(words: Mapping[str, Sequence[str]]) -> dict[str, str]:
     """Of each candidate those that not all have; what all have where that is the same."""
     if len({tuple(sorted(some)) for some in words.values()}) == 1:
-        return {name: " ".join(some) for name, some in words.items()}
+        return {name: " ".join(sorted(some)) for name, some in words.items()}
     common = set.intersection(*(set(some) for some in words.values()))
     return {name: " ".join(word for word in some if word not in common) for name, some in words.items()}
 
