@@ -55,11 +55,12 @@ def find(name: str, package: str = "") -> str:
     """Return a program's path; Debian keeps some where only root looks. Raises RunFailed that says what brings it."""
     path = name if "/" in name else shutil.which(name) or shutil.which(name, path="/usr/sbin:/sbin")
     if path is None:
-        raise RunFailed(_missing(name, package))
+        raise RunFailed(missing(name, package))
     return path
 
 
-def _missing(name: str, package: str) -> str:
+def missing(name: str, package: str) -> str:
+    """Say what brings a program that is not here."""
     advice = f"`apt-get install {package}`" if package else "`rtqual doctor` says what installs it"
     return f"{name} is missing: {advice}"
 
@@ -98,6 +99,6 @@ def run(
         raise RunFailed(f"{name} did not end within {timeout_s:g} s and was ended") from None
     except (OSError, ValueError) as error:
         if package and isinstance(error, FileNotFoundError):
-            raise RunFailed(_missing(name, package)) from None
+            raise RunFailed(missing(name, package)) from None
         raise RunFailed(f"{name} does not start: {getattr(error, 'strerror', None) or error}") from None
     return Ended(done.returncode, done.stdout or b"", done.stderr)

@@ -183,7 +183,7 @@ def test_a_job_with_a_disk_repeats_by_the_disks_model(disks: VirtualBoard, tmp_p
     assert (first.manifest.hash == second.manifest.hash) == modelled
     settled = settle_timing(store, [read(path) for path in store.paths()])
     timing = Timing.MODELLED if modelled else Timing.HOST_TIMED
-    assert {one.manifest.timing for one in settled} == {timing}
+    assert {found.manifest.timing for found in settled} == {timing}
     assert {read(path).manifest.timing for path in store.paths()} == {timing}
 
 

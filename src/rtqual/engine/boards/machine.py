@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rtqual.base.architecture import AMD64, ARM64, ARMHF, Architecture
 from rtqual.base.errors import RunFailed
-from rtqual.base.program import run
+from rtqual.base.program import missing, run
 from rtqual.engine.initramfs.contents import guest_file
 from rtqual.protocols.board import Machine
 
@@ -158,7 +158,7 @@ def why_no_guest(architecture: Architecture) -> str:
     """What this machine lacks of what a guest of a processor takes; empty where nothing."""
     emulator = emulator_for(architecture)
     if not shutil.which(emulator.qemu):
-        return _missing(emulator.qemu, emulator.package)
+        return missing(emulator.qemu, emulator.package)
     try:
         for name in _OF_GUESTS:
             guest_file(name + architecture.suffix)
@@ -176,10 +176,6 @@ def why_no_model(architecture: Architecture) -> str:
     version = emulator_for(architecture).version()
     known = version.startswith(_MODELLED_BY) and platform.machine() == "x86_64"
     return "" if known else f"only QEMU {_MODELLED_BY} on x86-64 is known to the models of memory, this is {version}"
-
-
-def _missing(qemu: str, package: str) -> str:
-    return f"{qemu} is missing: `apt-get install {package}`"
 
 
 @cache
