@@ -80,6 +80,17 @@ def test_the_parts_of_a_late_job_add_up_and_name_who_went_first() -> None:
         assert sum(part.duration_ns for part in parts(job, trace.threads[7], trace)) == job.response_ns
 
 
+def test_a_moment_that_had_passed_is_told_by_the_job_before() -> None:
+    """No timer was late: another thread went before the thread while it was at that job."""
+    before = "2950000 o 0 7 0 9 0\n2950000 r 0 9 20 0 0 above\n3050000 i 0 7 0 0 0\n3100000 s"
+    log = _LOOP.replace("3100000 s", before)
+    trace = read(log, AMD64)
+    job = jobs(trace.threads[7], _SLEEP)[2]
+    assert (job.due_ns, job.started_ns) == (3_000_000, 3_100_000)
+    told = [(part.source, part.duration_ns, part.name) for part in parts(job, trace.threads[7], trace)]
+    assert told == [("thread", 50_000, "above:9"), ("own", 50_000, "its job before"), ("own", 200_000, "")]
+
+
 def test_an_idle_cpu_is_nobody_who_went_first() -> None:
     """It took the timer's interrupt, and to switch."""
     log = """\
@@ -176,6 +187,8 @@ end
     trace = read(log, AMD64)
     some = jobs(trace.threads[7], _SIGNAL)
     assert [(job.due_ns, job.timed, job.finished_ns) for job in some] == [(900, True, 2_600), (1_900, True, 3_000)]
+    told = [(part.source, part.duration_ns, part.name) for part in parts(some[1], trace.threads[7], trace)]
+    assert told == [("before", 100, ""), ("own", 600, "its job before"), ("own", 400, "")]
 
 
 def test_a_chain_is_due_when_its_head_was() -> None:
@@ -184,6 +197,16 @@ def test_a_chain_is_due_when_its_head_was() -> None:
     by_others = ThreadJob(9_000, False, 9_000, 8, 9_100, 9_200)
     some = chained([released, by_others], [head], tid=7)
     assert [(job.due_ns, job.response_ns, job.timed) for job in some] == [(1_000, 1_000, True)]
+
+
+def test_a_chain_is_told_from_its_head_on() -> None:
+    """What the head waited for is no timer of the chain's own; its work is another thread's of the program."""
+    trace = read(job_log({}), AMD64)
+    head, act = jobs(trace.threads[7], _SIGNAL), release_point(trace.threads[8])
+    assert act
+    job = chained(jobs(trace.threads[8], act), head, 7)[3]
+    told = [(part.source, part.duration_ns, part.name) for part in parts(job, trace.threads[8], trace)]
+    assert told == [("before", 100, "act:8"), ("held", 200, "act:8"), ("sibling", 49_720, "tick:7"), ("own", 5_000, "")]
 
 
 def test_releases_that_never_came_are_counted_by_the_gaps() -> None:

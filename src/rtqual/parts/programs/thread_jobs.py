@@ -11,13 +11,15 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
+from typing import NamedTuple
 
 from rtqual.parts.programs.thread_trace import Did, Running, Thread, ThreadStep, ThreadTrace, WaitPoint, ran
-from rtqual.protocols.record.schema import LatePart
+from rtqual.protocols.record.schema import LatePart, LateSource
 
 _TIMER_THREADS = ("ktimers/", "ksoftirqd/")
 # Where the CPU was idle nobody was before it: it took the interrupt, and to come to the timer's thread or its own.
-_OF_IDLE = {"before": "irq", "timer": "switch", "thread": "switch"}
+_OF_IDLE: dict[LateSource, LateSource] = {"before": "irq", "timer": "switch", "thread": "switch"}
+_JOB_BEFORE = "its job before"
 _MOST_PARTS = 64  # of a job that are told one by one
 Window = tuple[int, int]  # ns of the trace's clock: from, and to without it
 _SKIPPED = 1.5  # periods between two releases: one at least did not come
@@ -38,6 +40,8 @@ class ThreadJob:
     released_on: int = 0  # the CPU on which its timer expired, or it was woken
     expired_in: int = 0  # the thread in which its timer did, where that is told
     faults: int = 0  # page faults
+    overran: bool = False  # whether it was due while the thread was still at its job before
+    upstream: "ThreadJob | None" = None  # another task's job that released it, from whose due time it counts
     waits: Counter[WaitPoint] = field(default_factory=Counter)  # at points of its own, from its start on
     locked: int = 0  # waits inside the kernel
     preempted: int = 0
@@ -96,6 +100,7 @@ class _Release:
         return ThreadJob(
             due_ns, timed, woken.ns, woken.by, started_ns, expired_ns=expired_ns,
             released_on=(self.expired or woken).cpu, expired_in=self.expired.by if self.expired else 0, first=number,
+            overran=self.woken is None,
         )  # fmt: skip
 
 
@@ -189,7 +194,7 @@ def chained(some: Sequence[ThreadJob], upstream: Sequence[ThreadJob], tid: int) 
         while at < len(upstream) and upstream[at].finished_ns and upstream[at].finished_ns < job.woken_ns:
             at += 1
         if at < len(upstream) and job.by == tid and upstream[at].started_ns <= job.woken_ns:
-            job.due_ns, job.timed = upstream[at].due_ns, upstream[at].timed
+            job.due_ns, job.timed, job.upstream = upstream[at].due_ns, upstream[at].timed, upstream[at]
             found.append(job)
     return found
 
@@ -226,14 +231,21 @@ def timer_thread(job: ThreadJob, trace: ThreadTrace) -> Running | None:
 def parts(job: ThreadJob, thread: Thread, trace: ThreadTrace) -> list[LatePart]:
     """What the time from due to finished was, without a gap: they add up to the response time.
 
-    before: until its timer expired, or somebody woke it, with who ran (irq: nobody did, so it was the timer's
-    interrupt itself); timer: the same where the timer expires in a thread of the kernel, which others were before;
-    thread: it could run, and another thread of as high a priority did; sibling: the same by a thread of the same
-    program, which no kernel mends; held: it could run, and one of a lower priority went on (preemption was off, or
-    the kernel's softirqs ran in it); switch: it could run, and nobody else is known to have run; own: it ran; wait:
-    it waited, at a system call of its own or for a lock in the kernel.
+    before: until its timer expired, with who ran (irq: nobody did, so it was the timer's interrupt itself); timer: the
+    same where the timer expires in a thread of the kernel, which others were before; thread: it could run, and another
+    thread of as high a priority did; sibling: the same by a thread of the same program, which no kernel mends, or the
+    one that was to release it was at work; held: it could run, and one of a lower priority went on (preemption was
+    off, or the kernel's softirqs ran in it); switch: it could run, and nobody else is known to have run; own: it ran,
+    by name where that was still its job before; wait: it waited, at a system call of its own or for a lock in the
+    kernel.
     """
-    found = [*_joined(_parts(job, thread, trace))]
+    told = _parts(job, thread, trace, job.finished_ns)
+    found = [
+        *_joined(
+            LatePart(source=source, begin_ns=begin - job.due_ns, duration_ns=end - begin, name=name)
+            for source, begin, end, name in told
+        )
+    ]
     if len(found) > _MOST_PARTS:
         rest = found[_MOST_PARTS - 1 :]
         lasted = sum(late_part.duration_ns for late_part in rest)
@@ -243,46 +255,80 @@ def parts(job: ThreadJob, thread: Thread, trace: ThreadTrace) -> list[LatePart]:
     return found
 
 
-def _parts(job: ThreadJob, thread: Thread, trace: ThreadTrace) -> Iterator[LatePart]:
-    due_ns = job.due_ns
-    at_ns, at = due_ns, None
+class _Part(NamedTuple):
+    """Times of the trace's clock."""
 
-    def part(source: str, begin_ns: int, end_ns: int, name: str) -> LatePart:
-        return LatePart.model_validate(
-            {"source": source, "begin_ns": begin_ns - due_ns, "duration_ns": end_ns - begin_ns, "name": name}
-        )
+    source: LateSource
+    begin_ns: int
+    end_ns: int
+    name: str
 
-    def others(source: str, begin_ns: int, end_ns: int, cpu: int) -> Iterator[LatePart]:
-        for begin, end, who in ran(trace.cpus.get(cpu, ()), begin_ns, end_ns):
-            if who is None or who.tid in (0, thread.tid):
-                idle = who is not None and who.tid == 0
-                yield part(_OF_IDLE[source] if idle else "switch" if source == "thread" else source, begin, end, "")
-                continue
-            if source == "thread" and who.prio > thread.prio and thread.priority:
-                kind = "held"
-            else:
-                kind = "sibling" if source == "thread" and who.tid in trace.threads else source
-            yield part(kind, begin, end, f"{who.name}:{who.tid}")
 
-    released_ns = min(max(due_ns, job.expired_ns or job.woken_ns), job.finished_ns)
-    yield from others("timer" if timer_thread(job, trace) else "before", due_ns, released_ns, job.released_on)
-    yield from others("thread", released_ns, max(released_ns, job.started_ns), thread.steps[job.first].cpu)
-    at_ns, doing = max(released_ns, job.started_ns), "own"
-    for step in thread.steps[job.first : job.last + 1]:
-        end_ns = min(step.ns, job.finished_ns)
+def _parts(job: ThreadJob, thread: Thread, trace: ThreadTrace, end_ns: int) -> Iterator[_Part]:
+    """Until then, at most."""
+    released_ns = job.expired_ns or (job.due_ns if job.overran else job.woken_ns)
+    released_ns = min(max(job.due_ns, released_ns), end_ns)
+    started_ns = min(max(released_ns, job.started_ns), end_ns)
+    first = job.first
+    if job.upstream:
+        yield from _upstream(job.upstream, trace.threads[job.by], trace, released_ns)
+    else:
+        source: LateSource = "timer" if timer_thread(job, trace) else "before"
+        yield from _others(source, thread, trace, (job.due_ns, released_ns, job.released_on))
+    if job.overran:
+        first, begin_ns = 0, released_ns
+    else:
+        yield from _others("thread", thread, trace, (released_ns, started_ns, thread.steps[first].cpu))
+        begin_ns = started_ns
+    for part in _steps(thread, trace, (first, job.last), (begin_ns, end_ns)):
+        if part.source == "own" and part.begin_ns < started_ns:
+            cut_ns = min(part.end_ns, started_ns)
+            yield part._replace(end_ns=cut_ns, name=_JOB_BEFORE)
+            part = part._replace(begin_ns=cut_ns)  # noqa: PLW2901 - what is left of it
+        yield part
+
+
+def _upstream(job: ThreadJob, thread: Thread, trace: ThreadTrace, end_ns: int) -> Iterator[_Part]:
+    """What the time was until another thread's job released this one."""
+    for part in _parts(job, thread, trace, end_ns):
+        yield part._replace(source="sibling", name=f"{thread.name}:{thread.tid}") if part.source == "own" else part
+
+
+def _others(source: LateSource, thread: Thread, trace: ThreadTrace, span: tuple[int, int, int]) -> Iterator[_Part]:
+    """Who ran on a CPU, of what is `source`; `span`: from, to, the CPU."""
+    begin_ns, end_ns, cpu = span
+    for begin, end, who in ran(trace.cpus.get(cpu, ()), begin_ns, end_ns):
+        if who is None or who.tid in (0, thread.tid):
+            idle = who is not None and who.tid == 0
+            yield _Part(_OF_IDLE[source] if idle else "switch" if source == "thread" else source, begin, end, "")
+            continue
+        kind = source
+        if source == "thread" and who.prio > thread.prio and thread.priority:
+            kind = "held"
+        elif source == "thread" and who.tid in trace.threads:
+            kind = "sibling"
+        yield _Part(kind, begin, end, f"{who.name}:{who.tid}")
+
+
+def _steps(thread: Thread, trace: ThreadTrace, numbers: tuple[int, int], window: tuple[int, int]) -> Iterator[_Part]:
+    """What a thread did within a window, by its steps of these numbers; it runs at the first."""
+    at_ns, until_ns = window
+    doing, at = "own", None
+    for step in thread.steps[numbers[0] : numbers[1] + 1]:
+        end_ns = min(step.ns, until_ns)
         if step.did is Did.ENTER:
             at = step.point
-        if step.did in (Did.EXPIRED, Did.FAULTS) or (step.did is Did.ENTER and step.ns < job.finished_ns):
+        if step.did in (Did.EXPIRED, Did.FAULTS) or (step.did is Did.ENTER and step.ns < until_ns):
             continue
         if end_ns > at_ns:
             if doing == "own":
-                yield part("own", at_ns, end_ns, "")
+                yield _Part("own", at_ns, end_ns, "")
             elif doing == "ready":
-                yield from others("thread", at_ns, end_ns, step.cpu)  # where it came to run at last
+                yield from _others("thread", thread, trace, (at_ns, end_ns, step.cpu))  # where it came to run at last
             else:
                 waker = trace.threads.get(step.by) if step.did is Did.WOKEN else None
                 by = f", until {waker.name}:{waker.tid}" if waker else ""
-                yield part("wait", at_ns, end_ns, f"{doing.removeprefix('wait ')}{by}")
+                yield _Part("wait", at_ns, end_ns, f"{doing.removeprefix('wait ')}{by}")
             at_ns = end_ns
         match step.did:
             case Did.RUNS:
@@ -293,6 +339,8 @@ def _parts(job: ThreadJob, thread: Thread, trace: ThreadTrace) -> Iterator[LateP
                 doing = f"wait {at or ''}"
             case Did.LOCKED:
                 doing = "wait lock in the kernel"
+    if at_ns < until_ns and doing == "own":
+        yield _Part("own", at_ns, until_ns, "")  # it was at work when the watching ended
 
 
 def _joined(some: Iterator[LatePart]) -> Iterator[LatePart]:

@@ -207,12 +207,15 @@ MODEL, DISKS = "memory model", "disk models"
 MODELS = frozenset({MODEL, DISKS})
 
 
+LateSource = Literal[
+    "before", "timer", "nmi", "irq", "softirq", "thread", "switch", "untold", "own", "sibling", "held", "wait"
+]
+
+
 class LatePart(_Model):
     """Of a late sample, as a tracer of the system it was measured on told it."""
 
-    source: Literal[
-        "before", "timer", "nmi", "irq", "softirq", "thread", "switch", "untold", "own", "sibling", "held", "wait"
-    ]
+    source: LateSource
     begin_ns: Count  # since the timer's expiry
     duration_ns: Count
     name: OneLine  # of the interrupt, softirq or thread; what ran until the timer's interrupt came
