@@ -88,7 +88,7 @@ def mended(line: Timeline) -> Iterator[str]:
     """What would help a late job of a program, where its parts say so."""
     causes = line.causes
     if next(iter(causes)) == TimeKind.SIBLING:
-        yield "The program's own priorities did it: another of its threads went first, and no kernel mends that."
+        yield "The program did it itself: another of its threads was at work first, and no kernel mends that."
     if (waited_ns := causes.get(TimeKind.TIMER, 0)) > _HELD_NS:
         yield (
             f"Its timer came {format_ns(waited_ns)} late, since it expires in a thread of the kernel that others went "
