@@ -64,6 +64,11 @@ def as_version_1(path: Path) -> None:
     (path / MANIFEST).write_text(json.dumps({**manifest, "schema_version": 1}))
 
 
+def as_version(version: int, record: Record) -> Record:
+    """As a rtqual of that version kept it."""
+    return Record(record.manifest.model_copy(update={"schema_version": version, "about": None}), record.series)
+
+
 def alter(file: Path, query: str) -> None:
     with duckdb.connect() as connection:
         connection.execute("CREATE TABLE samples AS SELECT * FROM read_parquet(?)", [str(file)])

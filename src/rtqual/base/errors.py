@@ -74,5 +74,6 @@ def damaged(path: Path, error: Exception, mend: str) -> BadInput:
 
     if isinstance(error, ValidationError):
         first = error.errors()[0]
-        return BadInput(f"{path}: damaged: {'.'.join(map(str, first['loc']))}: {first['msg']}; {mend}")
+        where = ".".join(map(str, first["loc"]))[:80]  # keys may be anybody's
+        return BadInput(f"{path}: damaged: {where}: {first['msg']}; {mend}")
     return BadInput(f"{path}: damaged: {first_line(error)}; {mend}")

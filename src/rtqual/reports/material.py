@@ -13,9 +13,10 @@ from rtqual.engine.analysis.verdict.model import Verdict
 from rtqual.engine.campaign.annex import Annexes
 from rtqual.engine.mission import PUBLISHED, Mission
 from rtqual.protocols.board.registry import order as board_order
+from rtqual.protocols.instrument.about import about_record
 from rtqual.protocols.instrument.all_instruments import all_instruments
 from rtqual.protocols.load.all_loads import all_loads
-from rtqual.protocols.record.schema import Manifest, Timing
+from rtqual.protocols.record.schema import About, Manifest, Timing
 from rtqual.reports.draw.canvas import Palette
 from rtqual.reports.page.document import Column, Note, Notes, Numbering, TableCell
 from rtqual.reports.page.text import (
@@ -98,6 +99,10 @@ class Material:
         """The candidates whose figures a study printed."""
         return tuple(c.name for c in self.mission.candidates if c.published)
 
+    def about(self, instrument: str) -> About:
+        """What the records of an instrument tell of it."""
+        return next((about_record(r) for r in self.records if r.inputs.instrument == instrument), About())
+
     def title(self, candidate: str) -> str:
         return next((c.title for c in self.mission.candidates if c.name == candidate), candidate)
 
@@ -119,12 +124,10 @@ class Material:
 
     def order(self, group: Group) -> Order:
         """To sort by: board, instrument, CPUs, load, candidate, each in the order a reader expects."""
-        instruments = list(all_instruments())
         loads = [NO_LOAD, *all_loads()]
         return (
             board_order(group.board),
-            instruments.index(group.instrument) if group.instrument in instruments else len(instruments),
-            group.instrument,
+            *instrument_order(group.instrument),
             group.cpus,
             loads.index(group.load) if group.load in loads else len(loads),
             group.load,
@@ -146,6 +149,12 @@ def gather(
     found = Material(mission, evidence, tuple(distinct.values()), tuple(sorted(failed.items())), annexes or {}, told)
     order = sorted(found.records, key=lambda r: (*found.order(group_of(r)), r.inputs.seed, r.hash))
     return replace(found, records=tuple(order))
+
+
+def instrument_order(name: str) -> tuple[int, str]:
+    """Of those that parts bring as they bring them, then by name."""
+    known = list(all_instruments())
+    return known.index(name) if name in known else len(known), name
 
 
 def cell_key(record: Manifest) -> tuple[str, str, str, int]:

@@ -22,7 +22,7 @@ from rtqual.protocols.record.store import read
 
 def margins_in(*whats: Path) -> dict[tuple[str, str, str], tuple[Quantity, ...]]:
     """The margins that the missions of campaigns state; a record has no mission."""
-    missions = [load_mission(what / kept.MISSION) for what in whats if (what / kept.MISSION).is_file()]
+    missions = [load_mission(what / kept.MISSION, kept=True) for what in whats if (what / kept.MISSION).is_file()]
     return margins_of(asked_of(missions))
 
 

@@ -267,7 +267,7 @@ def test_all_that_a_manifest_says_is_hashed(kept: Path, change: dict[str, Any]) 
     manifest = json.loads((kept / MANIFEST).read_text())
     if "provenance" in change:
         change = {"provenance": {**manifest["provenance"], "kernel": "another"}}
-    assert manifest["problems"] and manifest["schema_version"] == 2
+    assert manifest["problems"] and manifest["schema_version"] == SCHEMA_VERSION
     change_manifest(kept, **change)
     assert "was changed after the run (its hash differs)" in refusal(kept)
 

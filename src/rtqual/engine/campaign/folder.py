@@ -225,7 +225,7 @@ def planned_in(folder: Path) -> tuple[Mission, str]:
 
 
 def _mission(folder: Path, campaign: CampaignFile) -> Mission:
-    mission = load_mission(unlinked.require(folder, MISSION))
+    mission = load_mission(unlinked.require(folder, MISSION), kept=True)
     if mission.sha256 != campaign.mission_sha256:
         raise BadInput(
             f"{folder / MISSION}: not the mission that was measured here (its hash differs): run rtqual select again"

@@ -12,6 +12,7 @@ from rtqual.base.words import whole
 from rtqual.engine.boards.modelled import BUSY
 from rtqual.engine.campaign.cell import Cell
 from rtqual.protocols.board import LEFT, JobOutcome
+from rtqual.protocols.instrument.about import about_record
 from rtqual.protocols.instrument.version import parse_version
 from rtqual.protocols.load import Load
 from rtqual.protocols.record.schema import Inputs, Measurement, Provenance, Record
@@ -64,7 +65,8 @@ def replayed(inputs: Inputs, path: Path, mission_sha256: str) -> Record:
     measurement = Measurement(recorded.series, old.scalars, (*old.problems, *other), old.absent)
     facts = {**old.provenance.facts, "replayed": old.hash}
     now = {"mission_sha256": mission_sha256, "command": ["rtqual", "show", str(path)], "facts": facts}
-    return make(inputs, measurement, old.provenance.model_copy(update=now), timing=old.timing, repeat=0)
+    made = old.provenance.model_copy(update=now)
+    return make(inputs, measurement, made, timing=old.timing, repeat=0, about=about_record(old))
 
 
 # What a kernel says that was told to panic, by sysrq.

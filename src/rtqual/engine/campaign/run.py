@@ -34,6 +34,7 @@ from rtqual.engine.candidates.printed import systems
 from rtqual.engine.mission import Mission
 from rtqual.protocols.board import Board, Job, JobOutcome, Machine
 from rtqual.protocols.board.registry import BoardRow, all_boards
+from rtqual.protocols.instrument.about import about
 from rtqual.protocols.load.own import load_of
 from rtqual.protocols.part import keyed
 from rtqual.protocols.record.schema import MODELS, Inputs, Manifest, Record, Timing, digest
@@ -356,7 +357,8 @@ class Campaign:
         untested = Timing.MODELLED_UNTESTED if MODELS & inputs.artefacts.keys() else Timing.UNTESTED
         timing = untested if cell.place.repeats else Timing.REAL
         made = provenance(cell, outcome, started, self.mission.sha256)
-        self.store.write(make(inputs, measurement, made, timing=timing, repeat=cell.repeat))
+        told = about(cell.instrument, load_of(cell.load, cell.shape))
+        self.store.write(make(inputs, measurement, made, timing=timing, repeat=cell.repeat, about=told))
 
 
 def _settings(inputs: Inputs) -> str:

@@ -24,7 +24,7 @@ from rtqual.engine.mission.mission_schema import mission_schema
 from rtqual.engine.mission.model import Mission, Plan, PlannedCell, mission_type
 from rtqual.engine.mission.program import instruments_of
 from rtqual.engine.mission.toml_lines import KeyPath, key_lines, line_of
-from rtqual.engine.mission.values import AUTO
+from rtqual.engine.mission.values import AUTO, KEPT
 from rtqual.protocols.board.registry import BoardRow
 from rtqual.protocols.instrument.all_instruments import all_instruments
 from rtqual.protocols.load.all_loads import all_loads
@@ -40,14 +40,17 @@ _MOST_CELLS = 100_000  # of a scale: at a second each, more than a day
 _AT_LINE = re.compile(r" \(at line (\d+), (column \d+)\)$")
 
 
-def load_mission(path: Path) -> Mission:
-    """A mission from a file. Raises BadInput, one line: `FILE:LINE: key: what is wrong; what is allowed`."""
+def load_mission(path: Path, *, kept: bool = False) -> Mission:
+    """A mission from a file. Raises BadInput, one line: `FILE:LINE: key: what is wrong; what is allowed`.
+
+    `kept`: of a campaign that ended; what it was measured with need not be installed.
+    """
     content = read(path)
     text = decoded(path, content)
     document = parsed(path, text, "mission")
     if not document:
         raise BadInput(f"{path}:1: is empty; a mission has [mission], [[candidate]] and [[scale.demo.plan]] at least")
-    mission, problems = _checked(document)
+    mission, problems = _checked(document, kept=kept)
     if mission is None or problems:
         raise BadInput(_report(path, text, problems))
     mission._path, mission._sha256 = path, hashlib.sha256(content).hexdigest()
@@ -121,16 +124,16 @@ def _one_line(text: str) -> str:
     return " ".join(text.splitlines())
 
 
-def _checked(document: dict[str, Any]) -> tuple[Mission | None, list[Problem]]:
+def _checked(document: dict[str, Any], *, kept: bool) -> tuple[Mission | None, list[Problem]]:
     too_large = list(_large_integers(document))
     if too_large:
         return None, too_large
     listed_loads = document.get("load")
     if isinstance(listed_loads, list):
         named, problems = _named(listed_loads)
-        mission, others = (None, []) if problems else _checked({**document, "load": named})
+        mission, others = (None, []) if problems else _checked({**document, "load": named}, kept=kept)
         return mission, problems or [_in_list(problem, list(named)) for problem in others]
-    own = {"instrument": instruments_of(document), "load": own_loads(listed_loads)}
+    own = {"instrument": instruments_of(document), "load": own_loads(listed_loads), **({KEPT: ()} if kept else {})}
     try:
         mission = mission_type().model_validate(document, context={**AS_WRITTEN, **own}, by_alias=True, by_name=False)
     except ValidationError as error:
@@ -325,7 +328,7 @@ def _auto_problems(mission: Mission) -> Iterator[Problem]:
             if auto and len(plan.cpus) > 1:
                 yield Problem((*path, "cpus"), f'a verdict rests on one number of CPUs; with runs = "{AUTO}" write one')
             for instrument in plan.instruments if auto else ():
-                if mission.instrument(instrument).whole_boot:
+                if (of := all_instruments().get(instrument)) and of.whole_boot:
                     yield Problem((*path, "runs"), f"{instrument} reads the same off a system each time; {advice}")
                 elif not asked & {(instrument, load) for load in plan.loads}:
                     what = f"{instrument} {listed(list(map(under, plan.loads)), 'or')}"
@@ -346,22 +349,25 @@ def _problems_of_board(candidate: Candidate, place: BoardRow, plan: Plan, path: 
     advice = f"give {candidate.name} a plan of its own"
     if place.cpus and plan.cpus != (1,):
         yield Problem((*path, "cpus"), f"{place.why_cpus.format(candidate.named)}; {advice} without cpus")
-    for i, name in enumerate(plan.instruments if place.bare else ()):
-        if (of := all_instruments()[name]).disks or of.resets or of.scene:
-            why = f"{name!r} takes a disk, a reset or live frames, which {place.name} has not; {advice} without it"
+    known = [(i, all_instruments()[name]) for i, name in enumerate(plan.instruments) if name in all_instruments()]
+    for i, of in known if place.bare else ():
+        if of.disks or of.resets or of.scene:
+            why = f"{of.name!r} takes a disk, a reset or live frames, which {place.name} has not; {advice} without it"
             yield Problem((*path, "instruments", i), why)
     for i, name in enumerate(plan.loads):
         if (place.here or place.switched) and name in all_loads() and not all_loads()[name].local:
             yield Problem((*path, "loads", i), f"{name!r} runs in a guest only; {advice} without it")
         if not place.linux and name != "none":
             yield Problem((*path, "loads", i), f"{name!r} is a Linux program; {advice} without it")
-    for i, name in enumerate(plan.instruments if not place.linux else ()):
-        if all_instruments()[name].program != PROBE:
-            yield Problem((*path, "instruments", i), f"{name!r} is a Linux program; {advice}, of probe-... instruments")
+    for i, of in known if not place.linux else ():
+        if of.program != PROBE:
+            yield Problem(
+                (*path, "instruments", i), f"{of.name!r} is a Linux program; {advice}, of probe-... instruments"
+            )
     has = candidate.built.core if candidate.built else None
-    for i, name in enumerate(plan.instruments):
-        if (core := all_instruments()[name].core) and core != has:
-            why = f"{name!r} measures a {core} core, which {candidate.name} has not; name the plan's candidates"
+    for i, of in known:
+        if of.core and of.core != has:
+            why = f"{of.name!r} measures a {of.core} core, which {candidate.name} has not; name the plan's candidates"
             yield Problem((*path, "instruments", i), why)
 
 
@@ -381,7 +387,8 @@ def _parameter_problems(mission: Mission) -> Iterator[Problem]:
 def _load_problems(mission: Mission) -> Iterator[Problem]:
     programs = [program.name for program in mission.programs]
     for name, table in mission.loads.items():
-        yield from _problems_of_load(name, table)
+        if name in all_loads() or own_loads({name: table}):  # else a part brought it that is gone
+            yield from _problems_of_load(name, table)
         program = table.get("program") if name not in all_loads() else None
         if program is not None and program not in programs:
             yield Problem(
@@ -406,6 +413,8 @@ def _refused(
         table = next((path for path, own in given if (loc[0] in own if loc else own)), ())
         return (*table, "parameters", instrument, *loc)
 
+    if instrument not in all_instruments():
+        return
     try:
         all_instruments()[instrument].parameters.model_validate(together, context=AS_WRITTEN)
     except ValidationError as error:

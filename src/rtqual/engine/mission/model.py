@@ -315,8 +315,12 @@ class Mission(Table):
         return moved
 
     def instrument(self, name: str) -> Instrument:
-        """Return what the mission calls so: one that parts bring, or a program of its own."""
-        return all_instruments()[name]
+        """Return what the mission calls so: one that parts bring, or a program of its own. Raises BadInput."""
+        if (found := all_instruments().get(name)) is None:
+            raise BadInput(
+                f"{self.path or self.mission.name}: no part that is installed brings the instrument {name!r}"
+            )
+        return found
 
     def brought(self, key: str) -> Sequence[Any]:
         """Return the tables of a kind that a part brings, [[key]] each."""

@@ -84,11 +84,16 @@ def matching(pattern: str, what: str) -> tuple[AfterValidator, WithJsonSchema]:
     return AfterValidator(check), WithJsonSchema({"type": "string", "pattern": f"^{pattern}$"})
 
 
+KEPT = "kept"
+_ONCE_BROUGHT = re.compile(r"[a-z0-9][a-z0-9+.-]{0,99}")
+
+
 @dataclass(frozen=True)
 class KnownNames:
     """A name that parts bring, or that the mission gives itself: its validation context has these by `what`.
 
-    Looked up when a mission is read, not when this file is.
+    Looked up when a mission is read, not when this file is. In the mission of a campaign that ended (KEPT is in the
+    context) it may be what a part brought that is gone.
     """
 
     names: Callable[[], Mapping[str, object]]
@@ -98,7 +103,8 @@ class KnownNames:
     def check(self, name: str, info: ValidationInfo) -> str:
         own = info.context.get(self.what, ()) if isinstance(info.context, Mapping) else ()
         allowed = [*self.names(), *own]  # one of a family is known by the mission that names it
-        if info.context is not None and name not in allowed:
+        kept = info.context is not None and KEPT in info.context and _ONCE_BROUGHT.fullmatch(name)
+        if info.context is not None and name not in allowed and not kept:
             raise ValueError(f"unknown {self.what} {shown(name)}; {suggest(name, allowed)}")
         return name
 

@@ -17,6 +17,7 @@ from rtqual.parts.importers.format import Format
 from rtqual.parts.importers.names import candidates_of, instruments_of
 from rtqual.parts.importers.reading import UNITS_NS, Reading
 from rtqual.parts.importers.source import sha256, sniffed, state_of
+from rtqual.protocols.instrument.about import about_inputs
 from rtqual.protocols.record.schema import Inputs, Provenance, Record, Timing
 from rtqual.protocols.record.store import Store, make
 
@@ -170,7 +171,8 @@ def to_record(found: FoundRun, known: Circumstances) -> Record:
         clocksource=reading.clocksource,
         facts={name: fact for name, fact in facts.items() if fact},
     )
-    return make(inputs, reading.measurement, provenance, timing=Timing.REAL, repeat=0)
+    about = about_inputs(inputs)
+    return make(inputs, reading.measurement, provenance, timing=Timing.REAL, repeat=0, about=about)
 
 
 def assumptions(found: FoundRun, known: Circumstances) -> list[str]:

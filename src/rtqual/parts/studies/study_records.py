@@ -15,6 +15,7 @@ from rtqual.engine.mission import PUBLISHED
 from rtqual.parts.studies.beside import CYCLES
 from rtqual.parts.studies.catalogue import Cell, PrintedTable, Study, study, systems
 from rtqual.parts.studies.rounded import exponent
+from rtqual.protocols.instrument.about import about_inputs
 from rtqual.protocols.record.facts import COMMAND, PRINTED_IN, STUDY
 from rtqual.protocols.record.schema import Inputs, Measurement, Provenance, Record, Scalar, Series, SeriesKind, Timing
 from rtqual.protocols.record.store import make
@@ -61,7 +62,7 @@ def _record(source: Study, table: PrintedTable, row: str, candidate: str, missio
         },
     )
     measured = Measurement(tuple(_series(table, line) for line in lines), scalars | _differences(source, table, row))
-    return make(inputs, measured, provenance, timing=Timing.REAL, repeat=0)
+    return make(inputs, measured, provenance, timing=Timing.REAL, repeat=0, about=about_inputs(inputs))
 
 
 def places(source: Study, table: PrintedTable) -> list[str]:

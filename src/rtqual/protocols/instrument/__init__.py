@@ -44,6 +44,8 @@ class Instrument(ABC):
     between: tuple[str, str] | None = None  # the threads whose readings of the clock each sample lies between
     core: str = ""  # the real-time core beside Linux that it measures
     caveats: tuple[str, ...] = ()  # sentences to print wherever its figures stand
+    family: str = ""  # which benchmarks of a battery,
+    space: str = ""  # and where they run
 
     @abstractmethod
     def job(self, parameters: Any, *, cpus: int, seed: int) -> Job: ...

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 else:
     Int64Array = Any  # numpy is slow to load, so only what looks at samples does
 
-SCHEMA_VERSION = 2
-SEALED = 2  # from this version on, manifests have the hash of all that they say
+SCHEMA_VERSION = 3
+SEALED = 2  # from this version on, manifests have the hash of all that they say; from 3 on, About
 CHUNK = 1 << 20  # samples in memory at a time: 8 MiB
 
 
@@ -63,6 +63,7 @@ class _Model(BaseModel):
 
 
 OneLine = Annotated[str, Field(pattern=r"^[^\n]*$")]  # printed among lines of ours, it adds none
+MOST_TOLD, MOST_CAVEATS, MOST_UNITS = 400, 8, 64  # characters; entries
 
 
 class Scalar(_Model):
@@ -237,6 +238,22 @@ class LateSample(_Model):
 WAITED_NS, RESET, LATER_S = "rest_ns", "rest_reset", "begun_later_s"
 
 
+Told = Annotated[OneLine, Field(max_length=MOST_TOLD)]
+
+
+class About(_Model):
+    """What rtqual knew of the instrument and the load when it measured: reports need neither (about.py)."""
+
+    title: Told = ""  # of the instrument; empty where no part brought it
+    program: Told = ""
+    caveats: Annotated[tuple[Told, ...], Field(max_length=MOST_CAVEATS)] = ()
+    family: Told = ""  # which benchmarks of a battery,
+    space: Told = ""  # and where they ran
+    periodic: bool = True  # whether samples are taken at an interval, as far as is known
+    units: Annotated[dict[Told, Told], Field(max_length=MOST_UNITS)] = {}  # of its parameters
+    load: Told = ""  # the load's title
+
+
 class Provenance(_Model):
     """Where and how a run was made. What could not be read is absent, not guessed."""
 
@@ -267,6 +284,7 @@ class Manifest(_Model):
     absent: dict[str, str] = {}  # what the system does not offer to measure, and why: no figure, never zero
     late: list[LateSample] | None = None  # the worst samples, where the instrument saw what made them late
     cautions: list[OneLine] | None = None  # what a reader must know and a verdict may stand
+    about: About | None = None
     provenance: Provenance
     samples_sha256: str
     files: dict[str, str] = {}  # the Parquet files and their hashes (files.py); none in the first records

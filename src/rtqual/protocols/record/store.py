@@ -31,6 +31,7 @@ from rtqual.protocols.record.schema import (
     MODELS,
     SCHEMA_VERSION,
     SEALED,
+    About,
     Inputs,
     Manifest,
     Measurement,
@@ -48,7 +49,15 @@ THOROUGH = CHUNK
 _MOST_MANIFEST_B = 16 << 20  # JSON takes some twenty times as much once it is read
 
 
-def make(inputs: Inputs, measurement: Measurement, provenance: Provenance, *, timing: Timing, repeat: int) -> Record:
+def make(
+    inputs: Inputs,
+    measurement: Measurement,
+    provenance: Provenance,
+    *,
+    timing: Timing,
+    repeat: int,
+    about: About | None = None,
+) -> Record:
     samples = samples_digest(measurement.series, measurement.scalars)
     manifest = Manifest(
         hash=digest([inputs.model_dump(mode="json"), samples]),
@@ -61,6 +70,7 @@ def make(inputs: Inputs, measurement: Measurement, provenance: Provenance, *, ti
         absent=dict(measurement.absent),
         late=list(measurement.late) or None,
         cautions=list(measurement.cautions) or None,
+        about=about,
         provenance=provenance,
         samples_sha256=samples,
     )
@@ -201,7 +211,7 @@ def read_manifest(path: Path) -> Manifest:
     except FileNotFoundError:
         raise BadInput(f"{path}: no record there ({MANIFEST} is missing)") from None
     except (OSError, ValueError, RecursionError) as error:
-        where = ".".join(map(str, error.errors()[0]["loc"])) if isinstance(error, ValidationError) else ""
+        where = ".".join(map(str, error.errors()[0]["loc"]))[:80] if isinstance(error, ValidationError) else ""
         what = error.errors()[0]["msg"] if isinstance(error, ValidationError) else first_line(error)
         raise BadInput(f"{file}: not a record's manifest: {where + ': ' if where else ''}{what}") from None
 
@@ -254,7 +264,7 @@ def _timing(members: Iterable[Record]) -> Timing:
 
 def _write_manifest(folder: Path, manifest: Manifest) -> Manifest:
     """As it was written: whole or not at all, also when the power fails. One of an older version stays of that."""
-    unsaid = {name for name in ("late", "cautions") if getattr(manifest, name) is None}
+    unsaid = {name for name in ("late", "cautions", "about") if getattr(manifest, name) is None}
     if manifest.schema_version >= SEALED:
         said = json.loads(manifest.model_dump_json(exclude=unsaid))
         manifest = manifest.model_copy(update={"manifest_sha256": _seal(said)})

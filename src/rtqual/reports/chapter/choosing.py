@@ -8,9 +8,7 @@ from rtqual.base.words import whole
 from rtqual.engine.analysis.figure.model import Summary
 from rtqual.engine.candidates.mark import Has
 from rtqual.engine.candidates.offers import LINUX, Offers, of_image
-from rtqual.engine.instruments.probe.families import Probe
 from rtqual.engine.mission import PUBLISHED
-from rtqual.protocols.instrument.all_instruments import all_instruments
 from rtqual.reports.draw.plots_choice import FULL, HALF, NONE, UNTOLD, Choice
 from rtqual.reports.draw.plots_choice import choice as drawn
 from rtqual.reports.draw.plots_spaces import USER
@@ -32,8 +30,8 @@ _READ = (
 def choice(material: Material) -> Iterator[Block]:
     """Nothing where one kind of system was measured, or of all but one kind the memory is not known."""
     for where in material.places():
-        known = all_instruments().get(where.instrument)
-        if not isinstance(known, Probe) or (known.family, known.space) != ("wakeup", USER) or where.board == PUBLISHED:
+        about = material.about(where.instrument)
+        if (about.family, about.space) != ("wakeup", USER) or where.board == PUBLISHED:
             continue
         summaries = [s for s in where.under(NO_LOAD) if _QUANTILE in s.figures and not s.problems]
         found = [(s, offer, size) for s in summaries for offer, size in _known(material, s)]

@@ -3,35 +3,38 @@
 
 from collections.abc import Iterator
 
-from rtqual.protocols.instrument.all_instruments import all_instruments
-from rtqual.protocols.load.all_loads import all_loads
+from rtqual.protocols.instrument.about import about_record
 from rtqual.reports.material import Material
 from rtqual.reports.page.document import Block, TableCell, texts
-from rtqual.reports.page.text import distinct, quantity
+from rtqual.reports.page.text import clean, distinct, quantity
 
 
 def tools(material: Material) -> Iterator[Block]:
     used = dict.fromkeys(r.inputs.instrument for r in material.records)
-    known = [all_instruments()[name] for name in used if name in all_instruments()]
+    known = {name: about.title for name in used if (about := material.about(name)).title}
     yield material.numbering.table(
         "Instruments",
         texts("Instrument", "What it measures", "Parameters"),
-        [[TableCell(i.name), TableCell(i.title), TableCell(parameters(material, i.name), code=True)] for i in known],
+        [
+            [TableCell(clean(name)), TableCell(clean(title)), TableCell(parameters(material, name), code=True)]
+            for name, title in known.items()
+        ],
     )
-    loads = [
-        all_loads()[name] for name in dict.fromkeys(r.inputs.load for r in material.records) if name in all_loads()
-    ]
-    yield material.numbering.table(
-        "Loads", texts("Load", "What disturbs"), [[TableCell(load.name), TableCell(load.title)] for load in loads]
-    )
+    loads = {r.inputs.load: title for r in material.records if (title := about_record(r).load)}
+    rows = [[TableCell(clean(name)), TableCell(clean(title))] for name, title in loads.items()]
+    yield material.numbering.table("Loads", texts("Load", "What disturbs"), rows)
 
 
 def parameters(material: Material, instrument: str) -> str:
     found = [r.inputs.parameters for r in material.records if r.inputs.instrument == instrument]
-    schema = all_instruments()[instrument].parameters.model_json_schema().get("properties", {})
+    units = material.about(instrument).units
     written = []
     for name in sorted({name for parameters in found for name in parameters}):
-        unit = schema.get(name, {}).get("x-unit")
-        values = {quantity(p[name], unit) if unit else str(p[name]) for p in found if name in p}
+        values = {_value(p[name], units.get(name)) for p in found if name in p}
         written.append(f"{name} = {distinct(values)}")
     return ", ".join(written) or "-"
+
+
+def _value(value: object, unit: str | None) -> str:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return quantity(value, unit) if unit and is_number else str(value)

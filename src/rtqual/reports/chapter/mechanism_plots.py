@@ -8,8 +8,6 @@ from functools import partial
 
 from rtqual.base.words import listed
 from rtqual.engine.analysis.figure.model import Figure, Summary
-from rtqual.engine.instruments.probe.families import Probe
-from rtqual.protocols.instrument.all_instruments import all_instruments
 from rtqual.reports.chapter.battery import figure_name
 from rtqual.reports.draw import plots
 from rtqual.reports.draw.plots_spaces import SystemSpaces, spaces
@@ -92,9 +90,8 @@ def spaces_plot(material: Material, summaries: Sequence[Summary]) -> Iterator[Pl
     """Which program ran on which side of the system call, of each candidate; nothing where all ran on one side."""
     programs: dict[str, dict[str, dict[str, None]]] = {}
     for summary in summaries:
-        known = all_instruments()[summary.group.instrument]
-        if isinstance(known, Probe):
-            programs.setdefault(summary.group.candidate, {}).setdefault(known.space, {})[known.program] = None
+        if (about := material.about(summary.group.instrument)).space:
+            programs.setdefault(summary.group.candidate, {}).setdefault(about.space, {})[about.program] = None
     if len({space for found in programs.values() for space in found}) < 2:
         return
     systems = []

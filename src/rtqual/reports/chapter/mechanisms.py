@@ -14,12 +14,11 @@ from rtqual.engine.analysis.figure.model import Figure, Summary
 from rtqual.engine.analysis.figure.operation_shares import median_ratio, rank_correlation
 from rtqual.engine.candidates import printed as others
 from rtqual.engine.candidates.printed import Operations
-from rtqual.engine.instruments.probe.families import OWN_INTERVAL_NS, Probe
+from rtqual.engine.instruments.probe.families import OWN_INTERVAL_NS
 from rtqual.engine.mission import PUBLISHED
-from rtqual.protocols.instrument.all_instruments import all_instruments
 from rtqual.reports.chapter.battery import cell_of, figure_name, share_rows
 from rtqual.reports.chapter.mechanism_plots import mechanism_plots, spaces_plot
-from rtqual.reports.material import Material, notes_for, timing_mark
+from rtqual.reports.material import Material, instrument_order, notes_for, timing_mark
 from rtqual.reports.page.document import Block, Column, Note, Paragraph, Plots, Table, TableCell
 from rtqual.reports.page.text import clean, load_text, marked, number, place, prose, quantity, readable
 
@@ -63,7 +62,7 @@ def mechanisms(material: Material) -> Iterator[Block]:
 def _families(material: Material) -> Iterator[tuple[str, list[Summary], tuple[Operations, ...]]]:
     groups: dict[tuple[str, str, str, int], list[Summary]] = {}
     for where in material.places():
-        family = _family(where.instrument)
+        family = material.about(where.instrument).family
         for s in where.summaries if family and where.board != PUBLISHED else ():
             if s.figures and not s.problems:
                 groups.setdefault((family, s.group.load, s.group.board, s.group.cpus), []).append(s)
@@ -74,11 +73,6 @@ def _families(material: Material) -> Iterator[tuple[str, list[Summary], tuple[Op
         )
         if printed or len({s.group.instrument for s in summaries}) > 1:
             yield family, summaries, printed
-
-
-def _family(instrument: str) -> str:
-    known = all_instruments().get(instrument)
-    return known.family if isinstance(known, Probe) else ""
 
 
 def _tables(
@@ -130,17 +124,15 @@ def _systems(material: Material, summaries: Sequence[Summary], statistic: str) -
     """In the mission's order; of each candidate first in user, then in kernel space."""
     rtos = {c.name for c in material.mission.candidates if c.place and not c.place.linux}
 
-    def space(s: Summary) -> str:
-        known = all_instruments()[s.group.instrument]
-        return known.space if isinstance(known, Probe) else ""
-
     def title(s: Summary) -> str:
-        return s.group.candidate + ("" if s.group.candidate in rtos else f", {space(s)}")
+        return s.group.candidate + (
+            "" if s.group.candidate in rtos else f", {material.about(s.group.instrument).space}"
+        )
 
-    order = list(all_instruments())
-    ordered = sorted(
-        summaries, key=lambda s: (material.candidates.index(s.group.candidate), order.index(s.group.instrument))
-    )
+    def order(s: Summary) -> tuple[int, int, str]:
+        return material.candidates.index(s.group.candidate), *instrument_order(s.group.instrument)
+
+    ordered = sorted(summaries, key=order)
     return [_System(title(s), s, statistic) for s in ordered]
 
 

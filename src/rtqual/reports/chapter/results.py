@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from rtqual.engine.analysis.figure.model import Figure, Summary
 from rtqual.engine.mission import PUBLISHED
-from rtqual.protocols.instrument.all_instruments import all_instruments
 from rtqual.protocols.record.facts import COMMAND, PRINTED_IN
 from rtqual.reports.chapter.battery import battery, has_several, heading_rows
 from rtqual.reports.chapter.distributions import distributions
@@ -34,10 +33,9 @@ def results(material: Material) -> Iterator[Block]:
     yield from explorer(material)
     for where in measured:
         yield Heading(clean(where.title))
-        if where.instrument in all_instruments():
-            instrument = all_instruments()[where.instrument]
-            remarks = _printed_in(material, where) if where.board == PUBLISHED else instrument.caveats
-            yield Paragraph(prose(" ".join((f"{instrument.title}.", *remarks))))
+        if (about := material.about(where.instrument)).title:
+            remarks = _printed_in(material, where) if where.board == PUBLISHED else about.caveats
+            yield Paragraph(prose(" ".join((f"{about.title}.", *remarks))))
         yield from distributions(material, where)
         for load in where.loads:
             yield from paths(material, where, load)

@@ -7,10 +7,10 @@ from rtqual.engine.analysis.figure.intervals import exceedance_bound
 from rtqual.engine.analysis.figure.model import Summary
 from rtqual.engine.analysis.tails.estimate import estimate
 from rtqual.engine.analysis.tails.model import Exceedance, Refusal, Tails, Why
-from rtqual.engine.analysis.tails.streams import INTERVAL, interval_ns, streams
+from rtqual.engine.analysis.tails.streams import interval_ns, streams
 from rtqual.engine.analysis.verdict.gates import beyond
 from rtqual.engine.mission import Mission, Requirement, Statistic
-from rtqual.protocols.instrument.all_instruments import all_instruments
+from rtqual.protocols.instrument.about import about_record
 from rtqual.protocols.record.schema import Record, Timing
 
 # Statistics that are not a place among the samples.
@@ -20,7 +20,8 @@ _SPREADS = (Statistic.STD, Statistic.RANGE, Statistic.P95_AVG)
 def tails(summary: Summary, records: Sequence[Record], mission: Mission) -> Tails | None:
     """Of a group's records; None where its samples are not taken at an interval, so that they have no rate."""
     interval = interval_ns(records)
-    if summary.distribution is None or summary.distribution.unit != "ns" or not (interval or _periodic(summary)):
+    periodic = any(about_record(record.manifest).periodic for record in records)  # even where none says how often
+    if summary.distribution is None or summary.distribution.unit != "ns" or not (interval or periodic):
         return None
     asked_ns = float(mission.mission.duration)
     refused = _refused(summary, interval)
@@ -30,15 +31,6 @@ def tails(summary: Summary, records: Sequence[Record], mission: Mission) -> Tail
     found = tuple(estimate(stream, asked_ns) for stream in streams(records, interval))
     limits = [requirement for requirement in mission.requirements if _limits(requirement, summary)]
     return Tails(asked_ns, found, tuple(_exceedance(requirement, summary, interval) for requirement in limits))
-
-
-def _periodic(summary: Summary) -> bool:
-    """Whether an instrument takes samples at an interval, even where a record does not state it."""
-    instrument = all_instruments().get(summary.group.instrument)
-    if instrument is None:
-        return True  # of a tool that rtqual only imports from
-    field = instrument.parameters.model_fields.get(INTERVAL)
-    return field is not None and field.default is not None
 
 
 def _refused(summary: Summary, interval: int | None) -> Refusal | None:
