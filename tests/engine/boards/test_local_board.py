@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from rtqual.base.errors import RunFailed
 from rtqual.engine.boards import local
 from rtqual.engine.boards.local import LocalBoard
 from rtqual.protocols.board import Command, Job, JobOutcome
@@ -49,6 +50,16 @@ def test_what_keeps_this_machine_busy_is_named_and_no_problem() -> None:
             spinner.kill()
     assert outcome.problems == ()
     assert re.fullmatch(r"\S.*, \d+\.\d % of a CPU", outcome.facts["rest_awaited"])
+
+
+def test_nothing_follows_a_preparation_that_failed(tmp_path: Path) -> None:
+    """As in a guest, where the script ends there."""
+    ran = tmp_path / "ran"
+    touch = Command(("touch", str(ran)))
+    job = Job(touch, setup=(Command(("false",)), touch), loads=(touch,))
+    with pytest.raises(RunFailed, match="the preparation `false` failed: silently"):
+        LocalBoard().run(job, seed=1, timeout_s=30)
+    assert not ran.exists()
 
 
 def measured_beside(systemctl: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> JobOutcome:

@@ -25,8 +25,8 @@ from rtqual.engine.boards import here, job_programs, start_awaited
 from rtqual.engine.boards.guest import guest_of, signs_here
 from rtqual.engine.initramfs.contents import guest_file
 from rtqual.protocols.board import Board, Command, Job, JobOutcome, jobscript
+from rtqual.protocols.board.job_steps import SETTLE_S, Do, Step, steps
 
-_SETTLE_S = 0.1
 _LOOK_S = 1.0  # between two looks at a program that is late; before, nobody looks, for that would disturb it
 _WHERE = "this machine"
 # Outlives rtqual if that is killed, and then ends the group: a load would run on until somebody looks.
@@ -115,25 +115,33 @@ class _Steps:
 
     def run(self, job: Job, seed: int) -> dict[str, str]:
         """The files that the agent left: NAME.out, NAME.err, NAME.status, NAME.threads; `failed` names a step."""
-        loads: list[_Program] = []
-        failed = ""
+        loads: dict[str, _Program] = {}
         try:
-            if job.version:
-                self._run(Command(job.version), "version")
-            for index, step in enumerate(job.setup):
-                if self._run(step, f"setup{index}"):
-                    failed = failed or f"setup{index}"
-            if not failed:
-                loads += [self._start(load, f"load{index}") for index, load in enumerate(job.loads)]
-                time.sleep(_SETTLE_S if loads else 0)
-                run([_agent(), "phase", str(seed)]).require(f"{_WHERE}: rtqual-agent phase failed")
-                self._run(job.measure, "measure")
-                failed = next((f"load{i}" for i, load in enumerate(loads) if load.process.poll() is not None), "")
+            failed = next((step.name for step in steps(job) if not self._done(step, seed, loads)), "")
         finally:
-            for load in loads:
+            for load in loads.values():
                 load.end()
         files = {path.name: path.read_text(errors="replace") for path in self._kept.iterdir()}
         return {**files, "failed": failed} if failed else files
+
+    def _done(self, step: Step, seed: int, loads: dict[str, "_Program"]) -> bool:
+        """Do a step; the loads that it starts are among `loads`. False where the job ends with it."""
+        match step.do:
+            case Do.RUN:
+                self._run(step.command, step.name)
+            case Do.PREPARE:
+                return self._run(step.command, step.name) == 0
+            case Do.DISTURB:
+                loads[step.name] = self._start(step.command, step.name)
+            case Do.SETTLE:
+                time.sleep(SETTLE_S)
+            case Do.PHASE:
+                run([_agent(), "phase", str(seed)]).require(f"{_WHERE}: rtqual-agent phase failed")
+            case Do.DISTURBED:
+                return loads[step.name].process.poll() is None
+            case Do.REST:
+                pass  # it came to rest before the first job (start_awaited.py)
+        return True
 
     def _command(self, command: Command, name: str) -> list[str]:
         return [_agent(), "run", str(self._kept), name, str(command.fifo), *command.argv]

@@ -3,6 +3,7 @@
 
 registry.py   the boards, a row each
 system.py     what a board starts: a kernel with its root, or the image of an RTOS
+job_steps.py  what a job does, in its order
 jobscript.py  a job as the shell script that a guest runs, and its results
 rest.py       whether what was measured had come to rest after its boot
 """

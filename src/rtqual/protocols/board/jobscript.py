@@ -10,6 +10,7 @@ from typing import Any
 
 from rtqual.base.errors import RunFailed, SystemDied
 from rtqual.protocols.board import Command, Job, JobOutcome, Left, rest
+from rtqual.protocols.board.job_steps import SETTLE_S, Do, Step, steps
 from rtqual.protocols.record.schema import LATER_S, RESET
 
 _FOLDERS = {
@@ -19,7 +20,6 @@ _FOLDERS = {
 }
 _MOST_FILES = 10_000  # of a result; a job collects some ten
 _MOST_FACTS, _LONGEST_FACT = 100, 5000
-_SETTLE_US = 100_000  # a load needs a moment before it disturbs
 _REST_S = 1  # what the job's own beginning leaves to do: memory of ended processes, callbacks of RCU
 # A line of NAME.threads. The agent is ended while it writes, so the last one may be half and is left out.
 _THREAD = re.compile(r"^(\d{1,9}) (\d{1,9}) (\d{1,9}) ([\d,]+) (.+)\n", re.MULTILINE | re.ASCII)
@@ -54,8 +54,18 @@ def render(
     # waits in a busy guest costs the host as much as what works. A whole run's deadline went by like that.
     leave = leave or f"kill -STOP -1; tar -C /run/result -cf - . | rtqual-agent send {port}; rtqual-agent exit 0"
 
-    def run(command: Command, name: str) -> str:
-        return f"rtqual-agent run /run/result {name} {command.fifo} {shlex.join(command.argv)}"
+    def line(step: Step) -> str:
+        name, command = step.name, step.command
+        run = f"rtqual-agent run /run/result {name} {command.fifo} {shlex.join(command.argv)}"
+        return {
+            Do.RUN: run,
+            Do.PREPARE: f"{run} || fail {name}",
+            Do.REST: f"grep -qs {RESET} {rest.FILE} || sleep {_REST_S + later_s}",
+            Do.DISTURB: f"{run} & {name}=$!",
+            Do.SETTLE: f"usleep {round(SETTLE_S * 1e6)}",
+            Do.PHASE: f"rtqual-agent phase {seed}",
+            Do.DISTURBED: f"kill -0 ${name} || fail {name}",
+        }[step.do]
 
     lines = [
         f"give_back() {{ {leave}; }}",
@@ -63,14 +73,7 @@ def render(
         *([f"{mount} || fail 'the {job.folder} disk cannot be mounted'"] if mount else []),
         f"cd /run/{job.folder}{inside}",
         *(f"modprobe {shlex.quote(m)} || fail 'the kernel has no module {m}'" for m in job.modules),
-        *([run(Command(job.version), "version")] if job.version else []),
-        *(f"{run(c, f'setup{i}')} || fail setup{i}" for i, c in enumerate(job.setup)),
-        f"grep -qs {RESET} {rest.FILE} || sleep {_REST_S + later_s}",
-        *(f"{run(c, f'load{i}')} & load{i}=$!" for i, c in enumerate(job.loads)),
-        *([f"usleep {_SETTLE_US}"] if job.loads else []),
-        f"rtqual-agent phase {seed}",
-        run(job.measure, "measure"),
-        *(f"kill -0 $load{i} || fail load{i}" for i in range(len(job.loads))),
+        *map(line, steps(job)),
         _FACTS.rstrip(),
         *([f"echo {LATER_S}={later_s} >> /run/result/facts"] if later_s else []),
         *(f"cp {shlex.quote(name)} /run/result/{shlex.quote('file.' + name)}" for name in job.collect),
@@ -124,13 +127,12 @@ def check(job: Job, files: Mapping[str, str], where: str) -> None:
     if not failed:  # a full disk takes the file's name and not a word
         raise RunFailed(f"{where}: its memory was full, so the results are not whole; let the run write or load less")
     said = " / ".join((files.get(f"{failed}.err", "") + files.get(f"{failed}.out", "")).strip().splitlines()[-3:])
-    steps = {f"setup{number}": command for number, command in enumerate(job.setup)}
-    if failed in steps:
-        raise RunFailed(f"{where}: the preparation `{_brief(steps[failed])}` failed: {said or 'silently'}")
-    loads = {f"load{number}": command for number, command in enumerate(job.loads)}
-    if failed in loads:
-        load = _brief(loads[failed])
-        raise RunFailed(f"{where}: the load `{load}` ended before the measurement did: {said or 'silently'}")
+    for step in steps(job):
+        if step.name == failed and step.do == Do.PREPARE:
+            raise RunFailed(f"{where}: the preparation `{_brief(step.command)}` failed: {said or 'silently'}")
+        if step.name == failed and step.do == Do.DISTURBED:
+            load = _brief(step.command)
+            raise RunFailed(f"{where}: the load `{load}` ended before the measurement did: {said or 'silently'}")
     raise RunFailed(f"{where}: {' '.join(failed.split())[:200]}")
 
 
