@@ -150,3 +150,71 @@ def test_a_comparison_of_fewer_runs_than_planned_says_so() -> None:
     records = wakeups("rt", range(11_000, 12_000, 100)) + wakeups("stock", range(50_000, 62_000, 1_000))
     (found,) = judged(mission(requirements=[requirement], runs=12), records).findings[:1]
     assert found.startswith("worst: rt < stock (rt: 10 of 12 runs) (median run max ")
+
+
+def of_two_series(candidate: str, n: int) -> list[Record]:
+    """The second has runs of n samples of one distribution."""
+    rng = np.random.default_rng([n, len(candidate)])
+    return [
+        record(
+            [Series.raw(rng.lognormal(9, 0.4, n).astype(np.int64), name=name) for name in ("wake", "start")],
+            candidate=candidate,
+            seed=seed,
+        )
+        for seed in range(10)
+    ]
+
+
+def test_extremes_of_another_series_grow_with_every_sample_too() -> None:
+    a, b = measured(of_two_series("a", 300) + of_two_series("bb", 3_000))
+    said = {one.statistic: one.statement for one in compare_pair(a, b, ("median run max", "start median run max"))}
+    assert all("extremes grow with every sample" in statement for statement in said.values())
+
+
+def some_lack(candidate: str, lacking: int) -> list[Record]:
+    """Fourteen runs of which the last ones have neither samples nor a rate, but something else that was printed."""
+    return [
+        record(
+            Series.raw([9_000 + (37 * i + 311 * seed) % 1_000 for i in range(200)], name="latency") if given else (),
+            candidate=candidate,
+            seed=seed,
+            scalars={
+                "started": Scalar(value=1, unit="1"),
+                **({"rate": Scalar(value=900.0 + seed, unit="1/s")} if given else {}),
+            },
+        )
+        for seed in range(14)
+        for given in (seed < 14 - lacking,)
+    ]
+
+
+@pytest.mark.parametrize("asked", [
+    {"statistic": "max", "at_most": "100 us"},
+    {"statistic": "p50", "at_most": "100 us"},
+    {"scalar": "rate", "at_least": 1.0},
+])  # fmt: skip
+def test_runs_that_gave_no_figure_are_none_that_kept_its_limit(asked: dict[str, object]) -> None:
+    """The runs that printed nothing may be the bad ones: by the others the limit was met."""
+    bare = {name: value for name, value in WAKE_UP.items() if name not in ("statistic", "at_most")}
+    of = mission(["rt"], requirements=[{**bare, **asked}])
+    assert gate(judged(of, some_lack("rt", 0)), candidate="rt").seen == Outcome.MET
+    for lacking in (1, 4):
+        found = gate(judged(of, some_lack("rt", lacking)), candidate="rt")
+        assert found.seen == Outcome.UNDECIDED
+        assert f"{lacking} of 14 runs gave none" in found.reason
+
+
+def test_nobody_leads_by_what_only_some_runs_gave() -> None:
+    rate = {"name": "rate", "instrument": "cyclictest", "load": "hackbench", "scalar": "rate", "better": "higher"}
+    slower = [
+        record(one.series, candidate="b", seed=one.inputs.seed,
+               scalars={"rate": Scalar(value=90.0 + one.inputs.seed, unit="1/s")})
+        for one in some_lack("a", 0)
+    ]  # fmt: skip
+    asked = mission(["a", "b"], criteria=[{**rate, "weight": 1.0}])
+    assert judged(asked, [*some_lack("a", 0), *slower]).first == "a"
+    more = [*some_lack("a", 0), *(record((), candidate="a", seed=seed, scalars={"started": Scalar(value=1, unit="1")})
+                                  for seed in (20, 21))]  # fmt: skip
+    verdict = judged(asked, [*more, *slower])
+    assert verdict.first is None
+    assert any("2 of 16 runs gave none" in caveat for caveat in verdict.caveats)

@@ -18,7 +18,7 @@ from rtqual.base.words import count
 from rtqual.engine.analysis.difference.model import Comparison, Relation
 from rtqual.engine.analysis.difference.statement import Margins, margin_value, stated, undecided
 from rtqual.engine.analysis.figure.asked import QUANTILES, RUNS_FOR_INTERVAL
-from rtqual.engine.analysis.figure.comparable import fewer_runs, other_lengths, runs_differ, unlike
+from rtqual.engine.analysis.figure.comparable import fewer_runs, lacking, other_lengths, runs_differ, unlike
 from rtqual.engine.analysis.figure.figures import closed
 from rtqual.engine.analysis.figure.intervals import Sure, difference, minus, ratio
 from rtqual.engine.analysis.figure.model import Distribution, Figure, Interval, Summary
@@ -105,13 +105,13 @@ def _comparison(a: Summary, b: Summary, statistic: str, superior: float | None, 
     of_a, of_b = a.figures[statistic], b.figures[statistic]
     why = unlike(a, b, statistic)
     apart = replace(figure_difference(of_a, of_b), **_nothing(why))
-    note = "" if why else other_lengths(a.conditions, b.conditions)
-    note = ", ".join(
-        filter(
-            None,
-            [note, *(f"{summary.group.candidate}: {fewer_runs(summary)}" for summary in (a, b) if fewer_runs(summary))],
-        )
-    )
+    runs = [
+        f"{summary.group.candidate}: {text}"
+        for summary, figure in ((a, of_a), (b, of_b))
+        for text in (fewer_runs(summary), lacking(summary, figure))
+        if text
+    ]
+    note = ", ".join(filter(None, ["" if why else other_lengths(a.conditions, b.conditions), *runs]))
     margin = margin_value(margins.get((a.group.instrument, a.group.load, statistic), ()), of_a, of_b)
     refused = refusal(a, b)
     said = undecided(refused) if refused else stated(a.group.candidate, b.group.candidate, apart, margin, note)

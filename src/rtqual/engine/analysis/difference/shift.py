@@ -14,6 +14,7 @@ from rtqual.base.words import listed
 from rtqual.engine.analysis.difference.compare import figure_difference, flipped, pairs, refusal
 from rtqual.engine.analysis.difference.model import Relation, ShiftFunction
 from rtqual.engine.analysis.difference.statement import Margins, margin_value, relation, undecided
+from rtqual.engine.analysis.figure.asked import USUAL
 from rtqual.engine.analysis.figure.comparable import unlike
 from rtqual.engine.analysis.figure.model import Figure
 from rtqual.engine.analysis.figure.statistics import STATISTICS
@@ -33,8 +34,10 @@ def shift_function(a: Measured, b: Measured, margins: Margins) -> ShiftFunction 
         return None
     of_a, of_b = a.quantiles, b.quantiles
     differences = {name: figure_difference(of_a[name], of_b[name]) for name in names}
-    if unlike(a.summary, b.summary):
-        differences = {name: replace(figure, interval=None) for name, figure in differences.items()}
+    if why := unlike(a.summary, b.summary, USUAL[0]):
+        differences = {
+            name: replace(figure, interval=None, why_no_interval=why) for name, figure in differences.items()
+        }
     stated = _of_samples(a.group.instrument, a.group.load, margins)
     values = {name: margin_value(stated, of_a[name], of_b[name]) for name in names}
     within = {name: value for name, value in values.items() if value is not None}

@@ -2,15 +2,17 @@
 """Whether figures of two groups may be compared: measured with the same settings, extremes over equal lengths."""
 
 from rtqual.base.units import format_value
+from rtqual.base.words import count
 from rtqual.engine.analysis.figure.asked import EXTREMES, OF_RUNS
 from rtqual.engine.analysis.figure.model import Conditions, Figure, Summary
-from rtqual.engine.analysis.figure.statistics import is_of_time
+from rtqual.engine.analysis.figure.statistics import STATISTICS, is_of_time, is_size
 from rtqual.engine.mission.program import PREFIX
 from rtqual.protocols.load import OF_LOADS
 from rtqual.protocols.record.schema import Timing
 
 LENGTHS = frozenset({"cycles", "iterations", "frames", "repetitions", "events", "time"})  # how long a run is
 HARMLESS = frozenset({"histogram_limit"})  # where a tool ends its histogram: what lies beyond is an overflow
+_GROWING = (*EXTREMES, *OF_RUNS)  # with every sample
 ALIKE = 1.1  # threads of one run end a little apart: lengths that differ by less are the same
 
 
@@ -19,6 +21,8 @@ def unlike(a: Summary, b: Summary, statistic: str = "") -> str:
     difference."""
     if (a.timing == Timing.REAL) != (b.timing == Timing.REAL) and _in_time(a, statistic):
         return "measured by other clocks: real time against the emulator's"
+    if (of := {summary.series[0] for summary in (a, b) if summary.series and statistic in STATISTICS}) and len(of) > 1:
+        return f"measured otherwise: the samples are of {' and of '.join(sorted(of))}"
     if {a.conditions.rested, b.conditions.rested} == {True, False}:
         return "measured before rtqual waited for the end of a boot, and since: measure both anew"
     states = {summary.conditions.battery for summary in (a, b)} - {""}
@@ -44,7 +48,7 @@ def unlike_conditions(conditions: Conditions, other: Conditions, statistic: str 
     if apart:
         name = apart[0]
         return f"measured otherwise: {name} {_setting(conditions, name)} against {_setting(other, name)}"
-    if statistic in EXTREMES or statistic in OF_RUNS:
+    if any(f" {statistic}".endswith(f" {name}") for name in _GROWING):  # of whichever series
         lengths = other_lengths(conditions, other)
         return f"{lengths}: extremes grow with every sample" if lengths else ""
     return ""
@@ -65,6 +69,13 @@ def fewer_runs(summary: Summary) -> str:
         if summary.planned is not None and summary.runs < summary.planned
         else ""
     )
+
+
+def lacking(summary: Summary, figure: Figure) -> str:
+    """'4 of 10 runs gave none': runs without the figure that others of the group have, and that may be the bad ones;
+    empty where there are none. A size is read once."""
+    lack = 0 if is_size(figure.unit) else summary.runs - figure.runs
+    return f"{lack} of {count(summary.runs, 'run')} gave none" if lack > 0 else ""
 
 
 def _setting(conditions: Conditions, name: str) -> str:

@@ -109,9 +109,16 @@ def _figure(pool: Pool, name: str, value: float) -> Figure:
         interval=interval,
         why_no_interval=why,
         at_least=at_least,
-        binned=pool.kind == SeriesKind.BINNED and name.startswith(("p", "(p", "std")),
+        binned=_is_binned(pool, name),
         least=least,
     )
+
+
+def _is_binned(pool: Pool, name: str) -> bool:
+    """Whether a figure is read from the tool's own bins, and not printed by it."""
+    printed = ("avg", "min", "max")
+    needed = [one for one in printed if one in name] if not name.startswith(("p", "(p", "std")) else [""]
+    return pool.kind == SeriesKind.BINNED and any(one not in pool.reported for one in needed)
 
 
 def _least(pool: Pool, name: str, value: float) -> float:
@@ -121,7 +128,7 @@ def _least(pool: Pool, name: str, value: float) -> float:
         size = abs(quantile(pool, "p95"))
     else:
         size = float(np.abs(pool.highs).max()) if "max-min" in name else abs(value)
-    least = max(pool.step, FINEST * size)
+    least = max(pool.step, FINEST * size, pool.bin_width(size) if _is_binned(pool, name) else 0.0)
     return least / size if name in RELATIVE else least
 
 

@@ -58,6 +58,30 @@ class Pool:
         """Whether its samples can be negative; where the least of them is not known, they may."""
         return not bool((self.lows >= 0).all())
 
+    @cached_property
+    def _bins(self) -> tuple[float, float]:
+        """How wide the tool's own bins are: all alike, or as a part of their values. The closest two that hold samples
+        tell it; so they are no narrower."""
+        held = self.values[self.counts > 0].astype(np.float64)
+        if self.kind != SeriesKind.BINNED or len(held) < 2:
+            return 0.0, 0.0
+        gaps = np.diff(held)
+        least = float(gaps.min())
+        if not (gaps % least).any():
+            return least, 0.0
+        above = held[:-1] > 0
+        return least, float((gaps[above] / held[:-1][above]).min(initial=math.inf)) if above.any() else 0.0
+
+    def bin_width(self, value: float) -> float:
+        """By how much a sample in the tool's own bin at this value may lie off it; 0 of samples that have values of
+        their own. Of a single bin the tool's own ends tell."""
+        if self.kind != SeriesKind.BINNED:
+            return 0.0
+        if np.count_nonzero(self.counts) == 1:
+            return float(max(self.highs.max() - value, value - self.lows.min(), 0.0))
+        alike, part = self._bins
+        return max(alike, part * abs(value))
+
     def at_rank(self, rank: int) -> float:
         """The sample of a 1-based rank among those of all runs."""
         return float(self.values[np.searchsorted(self.together, rank)])

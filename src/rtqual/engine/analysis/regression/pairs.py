@@ -8,15 +8,17 @@ says so (compare.py), which allows for all figures that are judged (Bonferroni):
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rtqual.base.units import format_value
 from rtqual.base.words import count, listed
 from rtqual.engine.analysis.difference.compare import COMPARED, compare_pair, is_constant
 from rtqual.engine.analysis.difference.statement import STANDS_FOR, more_runs, stands_for
-from rtqual.engine.analysis.figure.model import Figure, Group, Interval
-from rtqual.engine.analysis.figure.statistics import is_size
+from rtqual.engine.analysis.figure.asked import figure_of
+from rtqual.engine.analysis.figure.comparable import lacking
+from rtqual.engine.analysis.figure.model import Figure, Group, Interval, Summary
+from rtqual.engine.analysis.figure.statistics import STATISTICS, is_size
 from rtqual.engine.analysis.figure.summary import RESOLUTION, Measured, measure
 from rtqual.engine.analysis.figure.wording import span, value
 from rtqual.engine.analysis.regression.course import Course, LostSince, Moved
@@ -83,14 +85,21 @@ def figures_judged(rule: GateRule, group: Group, before: Sequence[Record], after
     """How many figures of a cell are judged by intervals."""
     if is_exact(before, after):
         return 0
-    scalars = {} if rule.mission_only else before[0].manifest.scalars
-    return len({*_wanted(rule, group), *scalars})
+    scalars = {name for one in before for name in one.manifest.scalars if not rule.mission_only}
+    return len({*_wanted(rule, group, _series(before), _series(after)), *scalars})
 
 
-def _wanted(rule: GateRule, group: Group) -> list[str]:
+def _series(records: Sequence[Record]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(series.info.name for record in records for series in record.series))
+
+
+def _wanted(rule: GateRule, group: Group, then: Sequence[str], now: Sequence[str]) -> list[str]:
+    """What is judged by intervals, of each of the series that both sides have."""
     named = {stands_for(name) for *cell, name in rule.asked if cell == [group.instrument, group.load]}
     usual = () if rule.mission_only else tuple(name for name in COMPARED if name in _NOISY)
-    return list(dict.fromkeys([*usual, *sorted(named)]))
+    of_first = dict.fromkeys([*usual, *sorted(named)])
+    rest = [figure_of(then, of, name) for of in then[1:] if of in now for name in of_first if name in STATISTICS]
+    return [*of_first, *rest]
 
 
 def _exact(rule: GateRule, group: Group, before: Sequence[Record], after: Sequence[Record]) -> JudgedCell:
@@ -112,8 +121,8 @@ def _exact(rule: GateRule, group: Group, before: Sequence[Record], after: Sequen
     for name, figure in then.summary.figures.items():
         if not _is_judged(rule, group, name, then):
             continue
+        lost += _lost_figure(group, name, then.summary, now.summary)
         if name not in now.summary.figures:
-            lost += [LostSince(group, f"{name} of {cell_name(group)}", "there is no such figure any more")]
             continue
         both = (figure, now.summary.figures[name])
         pairs = {seed: (a[name], b[name]) for seed, (a, b) in by_seed.items() if name in a and name in b}
@@ -161,8 +170,8 @@ def _noisy(rule: GateRule, group: Group, before: Sequence[Record], after: Sequen
     refused, unusable = _refused(group, then, now)
     same = {record.manifest.hash for record in before} == {record.manifest.hash for record in after}
     figures = []
-    names = _wanted(rule, group)
-    wanted = {*names, *(() if rule.mission_only else then.scalars)}
+    names = _wanted(rule, group, then.summary.series, now.summary.series)
+    wanted = dict.fromkeys([*names, *(() if rule.mission_only else then.scalars)])
     for comparison in compare_pair(now, then, tuple(names)):
         if is_constant(comparison) or comparison.statistic not in wanted:
             continue
@@ -180,7 +189,23 @@ def _noisy(rule: GateRule, group: Group, before: Sequence[Record], after: Sequen
         else []
     )
     lost = [LostSince(group, f"{seeds_text(gone)} of {cell_name(group)}", "no record")] if gone else []
+    lost += [
+        LostSince(group, f"{series} of {cell_name(group)}", "no run gives it any more")
+        for series in then.summary.series
+        if series not in now.summary.series and STATISTICS.keys() & {*names}
+    ]
+    lost += [one for name in wanted for one in _lost_figure(group, name, then.summary, now.summary)]
     return JudgedCell(tuple(figures), (*unusable, *lost))
+
+
+def _lost_figure(group: Group, name: str, then: Summary, now: Summary) -> Iterator[LostSince]:
+    """A figure that every run of the baseline gave, and not every run gives now."""
+    if name not in then.figures or name == RESOLUTION:
+        return
+    if name not in now.figures:
+        yield LostSince(group, f"{name} of {cell_name(group)}", "there is no such figure any more")
+    elif lacking(now, now.figures[name]) and not lacking(then, then.figures[name]):
+        yield LostSince(group, f"{name} of {cell_name(group)}", lacking(now, now.figures[name]))
 
 
 def _counted(before: Sequence[Record], after: Sequence[Record]) -> bool:

@@ -81,7 +81,7 @@ def _answers(before: Evidence | None, after: Evidence | None) -> Iterator[Requir
     old, new = _gates(before), _gates(after)
     for key in dict.fromkeys([*old, *new]):
         was, now = old.get(key), new.get(key)
-        course = _course(was.seen if was else None, now.seen if now else None)
+        course = _course(was, now)
         if was and now:
             if course == Course.SAME and was.outcome != now.outcome:  # seen alike, by clocks that support other words
                 course = Course.CHANGED
@@ -103,15 +103,23 @@ def _gates(evidence: Evidence) -> dict[tuple[str, str, str], Gate]:
     }
 
 
-def _course(was: Outcome | None, now: Outcome | None) -> Course:
+def _course(was: Gate | None, now: Gate | None) -> Course:
     """Only what was met can get worse; what is not asked any more cannot be judged."""
-    if was == now:
+    then, seen = was.seen if was else None, now.seen if now else None
+    if then == seen:
         return Course.SAME
     if now is None:
         return Course.UNDECIDED
-    if was == Outcome.MET:
-        return Course.WORSE
-    return Course.BETTER if now == Outcome.MET and was is not None else Course.CHANGED
+    if was is not None and then == Outcome.MET:
+        by_chance = seen == Outcome.UNDECIDED and was.limit == now.limit and _holds_limit(now)
+        return Course.UNDECIDED if by_chance else Course.WORSE
+    return Course.BETTER if seen == Outcome.MET and was is not None else Course.CHANGED
+
+
+def _holds_limit(gate: Gate) -> bool:
+    """Whether chance alone may have undecided it: beside a limit that is near, one campaign in two may be."""
+    interval = gate.measured.interval if gate.measured else None
+    return interval is not None and gate.limit_value is not None and interval.low <= gate.limit_value <= interval.high
 
 
 def _unsteady(old: Groups, new: Groups) -> Iterator[str]:

@@ -25,7 +25,7 @@ from rtqual.engine.analysis.figure.asked import (
     series_asked,
 )
 from rtqual.engine.analysis.figure.cells import Cells
-from rtqual.engine.analysis.figure.comparable import fewer_runs
+from rtqual.engine.analysis.figure.comparable import fewer_runs, lacking
 from rtqual.engine.analysis.figure.figures import certain_hold, certain_miss, pool_figures
 from rtqual.engine.analysis.figure.intervals import RARE, exceedance_bound
 from rtqual.engine.analysis.figure.losses import Losses
@@ -188,7 +188,10 @@ def _of_series(requirement: Requirement, cells: Cells, found: Measured, figure: 
         summary = replace(summary, distribution=distribution_of(own[None]), samples=own[None].samples)
     pools = {"" if cpu is None else f"CPU {cpu}: ": pool for cpu, pool in own.items()}
     step = _step(requirement, summary, cells)
-    judged = {label: _judge(requirement, name, reading, pools.get(label), step) for label, reading in figures.items()}
+    judged = {
+        label: _complete(_judge(requirement, name, reading, pools.get(label), step), lacking(found.summary, reading))
+        for label, reading in figures.items()
+    }
     worst = min(judged, key=lambda label: _WORST_FIRST.index(judged[label][0]))
     outcome, why = judged[worst]
     misses = _misses(requirement, name, summary)
@@ -253,6 +256,8 @@ def _step(requirement: Requirement, summary: Summary, cells: Cells) -> float:
 def _judge(requirement: Requirement, name: str, reading: Figure, pool: Pool | None, step: float) -> tuple[Outcome, str]:
     """The outcome, and what keeps it undecided; a true figure is less than `step` larger than the one given."""
     limit, upper = requirement.limit.value, requirement.at_most is not None
+    width = pool.bin_width(reading.value) if pool is not None and reading.binned and name in EXTREMES else 0.0
+    step = max(step, width)
     if (why := _broken(requirement, name, reading, pool, step)) is not None:
         return Outcome.NOT_MET, why
     if reading.runs < RUNS_TO_JUDGE and not is_size(reading.unit):
@@ -260,7 +265,7 @@ def _judge(requirement: Requirement, name: str, reading: Figure, pool: Pool | No
     if upper and (why := _held(limit, name, reading, pool, step)):
         return Outcome.MET, f"; {why}"
     low, high = _between(name, reading)
-    if name in _OF_TWO:  # what is subtracted is cut too
+    if width or name in _OF_TWO:  # what is subtracted is cut too; a bin is told by its middle
         low -= step
     keeps, breaks = (high <= limit, low > limit) if upper else (low >= limit, high < limit)
     cut = upper and keeps and high + step > limit
@@ -275,6 +280,11 @@ def _judge(requirement: Requirement, name: str, reading: Figure, pool: Pool | No
     return Outcome.UNDECIDED, f"; {why}"
 
 
+def _complete(judged: tuple[Outcome, str], lack: str) -> tuple[Outcome, str]:
+    """What nobody knows of is no run that kept a limit."""
+    return (Outcome.UNDECIDED, f"; {lack}") if lack and judged[0] == Outcome.MET else judged
+
+
 def _broken(requirement: Requirement, name: str, reading: Figure, pool: Pool | None, step: float) -> str | None:
     """Whether the limit is broken for certain, however few the runs: by what no further run can take back. None where
     it is not; else what to say of it."""
@@ -283,9 +293,9 @@ def _broken(requirement: Requirement, name: str, reading: Figure, pool: Pool | N
         return "" if name == "min" and reading.value < limit else None
     if reading.largest_count is not None and reading.largest_count > limit:
         return f"; {reading.largest_count:,.0f} in a run"
-    if name in _ONLY_GROW and reading.value - (step if name in _OF_TWO else 0) > limit:
+    if name in _ONLY_GROW and reading.value - (step if reading.binned or name in _OF_TWO else 0) > limit:
         return ""
-    why = certain_miss(pool, name, limit) if pool is not None else ""
+    why = certain_miss(pool, name, limit + pool.bin_width(limit)) if pool is not None else ""
     return f"; {why}" if why else None
 
 
@@ -295,7 +305,7 @@ def _held(limit: float, name: str, reading: Figure, pool: Pool | None, step: flo
     if limit == 0 and reading.largest_count == 0:
         high = reading.interval.high if reading.interval else NONE_SEEN / reading.runs
         return f"none seen, so fewer than {high:.2g} a run (95 %)"
-    return certain_hold(pool, name, limit - step) if pool is not None else ""
+    return certain_hold(pool, name, limit - max(step, pool.bin_width(limit))) if pool is not None else ""
 
 
 def _between(name: str, reading: Figure) -> tuple[float, float]:

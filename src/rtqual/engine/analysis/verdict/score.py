@@ -33,7 +33,7 @@ from rtqual.base.words import count
 from rtqual.engine.analysis.difference.statement import fits, stands_for
 from rtqual.engine.analysis.figure.asked import RUNS_FOR_INTERVAL, UPPER, figure_name, ranked_by
 from rtqual.engine.analysis.figure.cells import Cells
-from rtqual.engine.analysis.figure.comparable import runs_differ, unlike
+from rtqual.engine.analysis.figure.comparable import lacking, runs_differ, unlike
 from rtqual.engine.analysis.figure.intervals import BY_RUNS, FloatArray
 from rtqual.engine.analysis.figure.model import Figure, Interval, Summary
 from rtqual.engine.analysis.figure.statistics import is_size
@@ -236,6 +236,8 @@ def _loose(criteria: Sequence[Criterion], cells: Cells, candidates: Sequence[str
             reasons[criterion.name] = "its figures have no interval"
         elif any(reading.at_least for reading in figures):
             reasons[criterion.name] = "the tool's histogram ends below a figure"
+        elif lack := next(filter(None, map(lacking, summaries, figures)), ""):
+            reasons[criterion.name] = lack
         elif why := _incomparable(criterion, summaries, figures):
             reasons[criterion.name] = why
     return reasons
