@@ -36,5 +36,6 @@ def parameters(material: Material, instrument: str) -> str:
 
 
 def _value(value: object, unit: str | None) -> str:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return quantity(value, unit) if unit and is_number else str(value)
+    if unit and isinstance(value, int | float) and not isinstance(value, bool):
+        return quantity(value, unit)
+    return str(value)
