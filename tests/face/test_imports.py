@@ -98,4 +98,4 @@ def test_every_file_of_a_command_is_listed() -> None:
 
 
 def test_a_command_that_is_asked_for_tells_all_of_its_text() -> None:
-    assert "none that a record tells is run" in (application(listed=False)["reproduce"].help or "")
+    assert "a command in the record is never run" in (application(listed=False)["reproduce"].help or "")

@@ -182,7 +182,7 @@ def test_the_smoke_scale_passes_twice_alike_and_says_so(rtqual: Run, tmp_path: P
     assert {one["timing"] for one in said["procedures"]} == {Timing.INSTRUCTIONS}, "both logs were equal"
     of = {one["id"]: one for one in said["requirements"]}
     assert of["TC-020"]["compliance"] == Compliance.YES
-    assert of["TC-020"]["close_out"] == "open: the virtual board ranks, does not close"
+    assert of["TC-020"]["close_out"] == "open: the virtual board closes no requirement"
     assert of["FDIR-060"]["compliance"] == Compliance.OPEN, "its procedure is not played at this scale"
     records = list(Store(out / "records").read_all())
     assert {record.manifest.hash for record in records} >= {hash_ for one in of.values() for hash_ in one["evidence"]}

@@ -124,7 +124,7 @@ def test_a_program_that_fails_is_told_before_what_is_no_evidence(tmp_path: Path)
 
 def test_the_emulators_record_that_claims_real_time_closes_nothing(tmp_path: Path) -> None:
     (row, _) = verified_in(made(tmp_path / "emulator", other={"timing": Timing.REAL})).rows
-    assert row.closed == "open: the virtual board ranks, does not close"
+    assert row.closed == "open: the virtual board closes no requirement"
     assert control(*_of_a_board(tmp_path))[0].closed == "closed", "a board's does"
 
 

@@ -90,7 +90,7 @@ MISTAKES = (
     ('"ktimers/*" = 99', '"ktimers/*" = 100', "should be less than or equal to 99"),
     ('ready = "operational"', 'ready = ""', "ready: has no text"),
     ('command = ["sh", "-c", "while :; do :; done"]', 'comand = ["sh"]', "unknown load 'flood'"),
-    ('stress-ng = ["--fork", "2"]', 'stress-ng = ["--fork", "2"]\ncommand = ["x"]', "says not what it runs, or twice"),
+    ('stress-ng = ["--fork", "2"]', 'stress-ng = ["--fork", "2"]\ncommand = ["x"]', "says twice what it runs"),
     ('name = "forks"', 'name = "flood"', "is the name of another load"),
     ('[[load]]\nname = "forks"', "[[load]]", "load[1].name: is missing"),
     ("groups = 2", "grups = 2", "load[3].grups: unknown key"),

@@ -110,7 +110,7 @@ PART = Part(
             260,
             "rtqual.face.commands.doctor:doctor",
             "doctor",
-            "Say what this machine can do, what is missing, and the command that mends it.",
+            "Say what this machine can do, what is missing, and how to get it.",
             examples=("doctor", "doctor --install mine.toml | sh"),
         ),
     ),

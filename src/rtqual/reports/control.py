@@ -158,7 +158,7 @@ def _program(verified: Verified) -> Iterator[tuple[str, str]]:
     yield "Program", clean(f"{verify.program}, {verified.program}" if verified.program else verify.program)
     yield "Dictionary", clean(f"{verify.dictionary.format}, {verified.dictionary}")
     if verified.untold:
-        yield "Not told by this program", clean(listed(verified.untold))
+        yield "Not reported by this program", clean(listed(verified.untold))
 
 
 def _mark(verified: Verified) -> str:

@@ -100,8 +100,8 @@ def apart(value: float, low: float, high: float, runs: int = 10) -> Figure:
         (apart(-50, -60, -40), 60.0, "a < b, but within 60 ns"),
         (apart(5, -10, 20), 2_000.0, "a = b (within 2 us)"),
         (apart(0, 0, 0), 1.0, "a = b (within 1 ns)"),
-        (apart(0, 0, 0), None, "undecided: no run shows a difference that the clock can tell; "
-         "equal they can be called within a margin only"),
+        (apart(0, 0, 0), None, "undecided: the clock cannot show a difference in any run; "
+         "only a margin can call them equal"),
         (apart(5, -5, 15), None, "undecided: the difference may be zero; about 43 more runs of each would tell"),
         (apart(0, -5, 5), None, "undecided: the difference may be zero; no number of runs would tell, only a margin"),
         (apart(0, -10, 10), 5.0,

@@ -70,7 +70,7 @@ def test_that_nothing_else_differs_is_said_with_what_was_looked_at() -> None:
     found = analyse(asked, "demo", alike, {})
     for text in texts(asked, found, alike):
         told = text.replace("\\", "").replace("&#39;", "'")
-        assert "Besides their kernels nothing differs that the records tell" in told
+        assert "Besides their kernels the records show no difference" in told
         assert all(
             what in told for what in ("boot parameters", "QEMU", "programs that measure and load", "runs of each")
         )
@@ -79,10 +79,10 @@ def test_that_nothing_else_differs_is_said_with_what_was_looked_at() -> None:
         for one in alike[10:]
     ]
     (verdict,) = analyse(asked, "demo", [*alike[:10], *other], {}).verdicts
-    (told,) = [caveat for caveat in verdict.caveats if "nothing differs" in caveat]
+    (told,) = [caveat for caveat in verdict.caveats if "show no difference" in caveat]
     assert "settings" not in told, "no cell was measured of both"
     (verdict,) = analyse(mission(["rt"], requirements=[WAKE_UP]), "demo", alike[:10], {}).verdicts
-    assert not any("nothing differs" in caveat for caveat in verdict.caveats)
+    assert not any("show no difference" in caveat for caveat in verdict.caveats)
 
 
 def test_a_candidate_that_was_measured_by_other_programs_or_settings_is_told() -> None:

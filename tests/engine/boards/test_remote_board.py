@@ -133,9 +133,7 @@ def test_no_call_outlives_its_deadline_where_the_board_froze(
 
 
 def test_who_is_overtaken_commands_no_more(session: Session, settings: Settings, tmp_path: Path) -> None:
-    with pytest.raises(
-        BoardRefused, match=r"in use by test; where that is dead: `rtqual board restore stand-in --take`"
-    ):
+    with pytest.raises(BoardRefused, match=r"in use by test; if that has died: `rtqual board restore stand-in --take`"):
         Session(replace(settings, console=""), "second", tmp_path / "2.log").open()
     second = Session(settings, "second", tmp_path / "2.log")
     second.open(force=True)

@@ -209,7 +209,7 @@ def test_nothing_is_kept_when_one_file_cannot_be_read(tmp_path: Path) -> None:
         (Circumstances("a", load="x\ny"), "--load"),
         (Circumstances("a", cpus=0), "--cpus 0"),
         (Circumstances("a", unit="ms"), "--unit ms: write one of ns, us"),
-        (Circumstances("a", unit="ns"), "tells its units itself"),
+        (Circumstances("a", unit="ns"), "names its units itself"),
     ],
 )
 def test_what_the_user_says_is_checked(known: Circumstances, said: str, tmp_path: Path) -> None:

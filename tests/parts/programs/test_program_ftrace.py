@@ -186,7 +186,7 @@ def test_lost_events_are_no_whole_trace() -> None:
 
 @pytest.mark.parametrize("line", ["pid x", "page 0 !!!", "page 0 AAAA", "page x AAAA", "function zz hrtimer_wakeup"])
 def test_a_damaged_trace_is_one_line(line: str) -> None:
-    with pytest.raises(RunFailed, match="tracer told is damaged") as caught:
+    with pytest.raises(RunFailed, match="tracer wrote is damaged") as caught:
         as_log(f"{line}\n{_text(_LOOP)}", AMD64)
     assert "\n" not in str(caught.value)
 

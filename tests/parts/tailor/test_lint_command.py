@@ -63,7 +63,7 @@ def test_levels_and_exit_codes(rtqual: Run, tmp_path: Path) -> None:
         ((DOCKING, "--board", "virtual"), "give --candidate with one of: debian-rt, debian,"),
         ((DOCKING, "--board", "virtual", "--candidate", "this-machine"), "to boot"),
         ((DOCKING, "--candidate", "debian"), "add --board virtual"),
-        (("--running", "--boot", "quiet"), "tells its boot parameters itself"),
+        (("--running", "--boot", "quiet"), "has its own boot parameters"),
         (("--running", "--board", "virtual"), "one system at a time"),
         (("x", "--running"), "neither a file nor --cpus"),
         (("x", "--cpus", "0"), "--cpus 0: write 1 to 256"),

@@ -136,7 +136,7 @@ def test_parts_that_do_not_fit_are_refused(
         ({"value_ns": 10**9, "parts": [{"source": "irq", "begin_ns": 0, "duration_ns": 10**9, "name": "x"}]}, "has no"),
         ({"value_ns": 0, "parts": [{"source": "before", "begin_ns": 0, "duration_ns": 0, "name": ""}]}, "has no 0 ns"),
         ({"number": 9}, "there is no sample 9 of CPU 0"),
-        ({"number": 7}, "there is no sample 7 of CPU 0, or it is told twice"),
+        ({"number": 7}, "there is no sample 7 of CPU 0, or it is there twice"),
         ({"cpu": 1}, "there is no sample 3 of CPU 1"),
         ({"calls": ["f\nVERDICT: fly it"]}, "not a record's manifest: late.0.calls.0"),
     ],

@@ -65,7 +65,7 @@ def unseen(job: Job, outcome: JobOutcome) -> dict[str, str]:
     if not job.watched or TRACE in outcome.files:
         return {}
     said = clean(last_line(outcome.stderr))
-    return {NOT_SEEN: f"the kernel's tracer told nothing: {said or 'the program did not run a second time'}"}
+    return {NOT_SEEN: f"the kernel's tracer saw nothing: {said or 'the program did not run a second time'}"}
 
 
 def _among(command: Command, root: Path) -> Command:

@@ -101,7 +101,7 @@ class LocalBoard(Board):
             yield None
             return
         if os.geteuid():
-            raise RunFailed(f"{_WHERE}: a program of the mission's runs among files of its own, which takes root")
+            raise RunFailed(f"{_WHERE}: a program of the mission runs in a mount namespace: run as root")
         with scratch(Path("/dev/shm")) as root:  # noqa: S108 memory, not for secrets
             here.lay(self._files, root)
             yield root

@@ -134,7 +134,7 @@ class Campaign:
         own = [inputs for cell in self.cells if trusted.own_code(inputs := self.inputs(cell, artefacts={}))]
         where = str(self.mission.path or self.mission.mission.name)
         if own and self._cluster:
-            raise BadInput(f"{where}: programs of its own are not handed out: run it without --cluster")
+            raise BadInput(f"{where}: its own programs are not sent to other machines: run it without --cluster")
         trusted.require(own, where, self.mission.folder, lets=self._run_programs)
 
     def _after_a_look(self, keys: Mapping[Cell, Inputs], failures: Mapping[Group, str], watcher: Watcher) -> list[Cell]:
@@ -384,7 +384,7 @@ def _disturbed(board: Board, job: Job, cell: Cell, watched: JobOutcome) -> Itera
         watched.status,
     ) or differing:
         what = f"its {differing[0]} differs" if differing else "it ended otherwise"
-        yield f"watching changed what the program did: {what} when nobody looks"
+        yield f"watching changed what the program did: {what} when it runs unwatched"
 
 
 def _system(cell: Cell) -> tuple[BoardRow, str, int, Machine]:

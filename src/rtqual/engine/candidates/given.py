@@ -96,7 +96,7 @@ def _of_package(candidate: Candidate, deb: Path) -> Package:
 
 def _static(name: str, program: Path) -> Path:
     if not program.is_file():
-        raise BadInput(f"candidate {name}: there is no {program}, which an instrument runs; build it or mend programs")
+        raise BadInput(f"candidate {name}: there is no {program}, which an instrument runs; build it or fix programs")
     if libraries := sorted(needed(program)):
         raise BadInput(
             f"candidate {name}: {program} loads {libraries[0]}, which guests do not have; link it statically"

@@ -117,7 +117,7 @@ def _closed(compliance: Compliance, runs: Sequence[PlayedRun]) -> str:
     if compliance is not Compliance.YES:
         return "open"
     if any(run.timing is not Timing.REAL for run in runs):
-        return "open: the virtual board ranks, does not close"
+        return "open: the virtual board closes no requirement"
     guests = [run.guest_of for run in runs if run.guest_of]
     return f"open: {why_no_hardware(guests[0], 'the board')}" if guests else "closed"
 

@@ -73,7 +73,7 @@ def restore(name: str, /, *, mission: Path | None = None, take: Annotated[bool, 
     mission
         The mission file; needed where those here and in missions/ do not name the board.
     take
-        Take the board from whoever holds it: only where that is dead.
+        Take the board from its owner: only if that has died.
     """
     from rtqual.stages import named_boards as stage  # noqa: PLC0415
 

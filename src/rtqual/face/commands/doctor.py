@@ -7,7 +7,7 @@ from rtqual.face.commands.app import LITERAL, STDOUT, Json, print_json
 
 
 def doctor(*, install: Path | None = None, as_json: Json = False) -> int:
-    """Say what this machine can do, what is missing, and the command that mends it.
+    """Say what this machine can do, what is missing, and how to get it.
 
     Parameters
     ----------

@@ -46,7 +46,7 @@ def gate(
     from rtqual.stages import gate as stage  # noqa: PLC0415
 
     if github and as_json:
-        raise BadInput("--github and --json: both want to be all that is printed; give one")
+        raise BadInput("--github and --json: give one of them")
     found = stage.gate(baseline, current, tolerance_percent=tolerance, mission_only=mission_only, strict=strict)
     if junit:
         stage.write_junit(found, junit)

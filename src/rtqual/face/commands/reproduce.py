@@ -9,7 +9,7 @@ from rtqual.face.commands.app import LITERAL, STDERR, Json, print_json
 def reproduce(record: Path, /, *, as_json: Json = False) -> int:
     """Make a recorded run again, from its hashed inputs alone, and compare the samples.
 
-    The command is rebuilt and shown; none that a record tells is run.
+    The command is rebuilt and shown; a command in the record is never run.
 
     Parameters
     ----------

@@ -133,7 +133,7 @@ def _print_plan(campaign: "Campaign", *, as_json: bool) -> None:
     told = [*later, *foreseen.lines(campaign.scale)]
     either = "" if at_least == needed else f"at least {cost_text(at_least)}; at most "
     worst = campaign.mission.scale(campaign.scale).explain
-    why = f", and explaining each group's {worst} worst samples: two more runs of each of theirs" if worst else ""
+    why = f", and two more runs for each of a group's {worst} worst samples, to explain it" if worst else ""
     told += [f"Left to do: {either}{cost_text(needed)} (an estimate; downloads come on top{why})."]
     told += [f"Not in it: building kernels that are not kept from before ({', '.join(built)})."] if built else []
     for line in told:

@@ -58,7 +58,7 @@ def print_verified(console: Console, verified: Verified) -> None:
             grown.add_row(trend.name, trend.hourly(trend.per_hour), between, trend.segments, trend.said)
         console.print(grown)
     if verified.untold:
-        console.print(f"Not told by this program: {' and '.join(verified.untold)}", highlight=False)
+        console.print(f"Not reported by this program: {' and '.join(verified.untold)}", highlight=False)
     for run in verified.runs:
         for text in run.judgement.unknown[:1]:
             told = f"{run.procedure}: {count(len(run.judgement.unknown), 'packet')} unknown, the first {text}"

@@ -150,7 +150,7 @@ class _Sampled:
                 counts = [count for count in kind.counts or () if isinstance(count, int)]
                 number = math.prod(counts) if counts else 0
                 if len(counts) != len(kind.counts or ()) or number > MOST_COUNT:
-                    raise Refused("an array whose size another field tells")
+                    raise Refused("an array whose size another field gives")
                 return [self.of(kind.of, depth + 1) for _ in range(number)]
             case Struct():
                 return {member.name: self.of(member.type, depth + 1) for member in kind.members}

@@ -191,7 +191,7 @@ def _size(size: Size, values: Values) -> int:
 def _told(size: By, values: Values) -> float:
     base = values.before(size.name)
     if not isinstance(base, int | float):
-        raise Refused(f"its size is told by {size.name}, which is not there")
+        raise Refused(f"its size is given by {size.name}, which is not there")
     return base * size.slope + size.intercept
 
 
@@ -368,7 +368,7 @@ def _write_text(kind: Text, value: Any, out: _Bits, values: Values) -> None:
         raise Refused(f"{len(data)} octets, {kind.most_octets} at most")
     if kind.tag_bits:
         if len(data) >> kind.tag_bits:
-            raise Refused(f"{len(data)} octets, which its size of {kind.tag_bits} bits cannot tell")
+            raise Refused(f"{len(data)} octets, which its size of {kind.tag_bits} bits cannot hold")
         out.put(len(data), kind.tag_bits)
     elif kind.bits is not None:
         size = _size(kind.bits, values)

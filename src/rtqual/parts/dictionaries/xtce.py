@@ -240,7 +240,7 @@ def _place(entry: Element, *, inner: bool) -> tuple[int | None, int]:
         return None, 0
     bit, reference = size(place), place.get("referenceLocation", "previousEntry")
     if not isinstance(bit, int):
-        raise Refused("a place that another field tells")
+        raise Refused("a place that another field gives")
     if reference in ("containerEnd", "nextEntry"):
         raise Refused("a place from the end")
     if reference == "containerStart":

@@ -143,7 +143,7 @@ def _equalities(where: Any) -> Iterator[Where]:
         for part in where.parts:
             yield from _equalities(part)
     else:
-        raise Refused("is told apart by more than equal values")
+        raise Refused("is distinguished by more than equal values")
 
 
 def _flattened(packet: Packet, made: Written) -> Iterator[Flat]:

@@ -39,7 +39,7 @@ _HOW = (
     "The runs of these samples were made again on the virtual board and watched from outside of the guest; all their "
     "samples were those of the record, so these are the causes of the very samples of this report. Each is told "
     "from the timer's expiry to the thread's first reading of its clock, in parts that add up to it. Times count "
-    "instructions: they tell causes and rank kernels, and are no time of real hardware."
+    "instructions: they show causes and rank kernels, and are no time of real hardware."
 )
 _COUNTED = Note(
     "", "Above p99 are the samples above their group's p99 in the runs that were made again, not in all runs."

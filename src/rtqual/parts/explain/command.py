@@ -31,18 +31,18 @@ def explain(
 ) -> int:
     """Say why samples were late: the run is made again and watched from outside of the guest, which stays as it is.
 
-    All samples of the watched run must be the record's. Each sample asked for is told from the timer's expiry to the
-    thread's first reading of its clock, in parts that add up to it.
+    All samples of the watched run must be the record's. Each sample asked for is divided into parts, from the timer's
+    expiry to the thread's first reading of its clock.
 
     Parameters
     ----------
     record
         A record of the virtual board, as `rtqual show` takes it: cyclictest on one CPU, or on x86-64 on several;
-        frames or telecommands on one. Of a campaign's folder, the worst samples of each candidate under each load on
-        one CPU are told together. Of a run that hung, its file below lost/ in the campaign's folder: it is made again,
-        and what is told is where it stands.
+        frames or telecommands on one. Or a campaign's folder: what the worst samples of each candidate under each load
+        have in common, on one CPU. Or the file below lost/ of a run that hung: it is made again, to show where it
+        hangs.
     worst
-        How many of the worst samples; 3 of a record and 10 of each candidate unless told otherwise.
+        How many of the worst samples; 3 of a record and 10 of each candidate unless given.
     sample
         The sample of this number; the first is 1.
     above
@@ -68,7 +68,7 @@ def explain(
     above_ns = _above_ns(worst, sample, above, ctf)
     if hung.is_lost(record):
         if any(option is not None for option in (worst, sample, above, trace, ctf)):
-            raise BadInput(f"{record}: is a run without samples, which --worst, --sample, --above and traces tell of")
+            raise BadInput(f"{record}: is a run without samples: leave out --worst, --sample, --above and traces")
         return _tell_hung(record, as_json=as_json)
     paths = find(record)
     records = {path: read(path) for path in paths}
@@ -108,7 +108,7 @@ def _above_ns(worst: int | None, sample: int | None, above: str | None, ctf: Pat
     if ctf is not None and ctf.exists():
         raise BadInput(f"--ctf {ctf}: is there already: name a new folder")
     if worst is not None and not 1 <= worst <= MOST:
-        raise BadInput(f"--worst: {worst} samples cannot be told: give 1 to {MOST}")
+        raise BadInput(f"--worst: {worst} samples cannot be shown: give 1 to {MOST}")
     try:
         return None if above is None else parse_duration_ns(above)
     except ValueError as error:

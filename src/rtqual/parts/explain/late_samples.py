@@ -144,7 +144,7 @@ def _by_cpu(record: Record, name: str) -> dict[int, Series]:
 def _require_its_own(late: Sequence[LateSample], watched: Mapping[int, Series], instrument: str) -> None:
     """Raises BadInput where one is told that the record does not have, or has less often."""
     if instrument != LATE.name:
-        raise BadInput(f"is of {instrument}, which tells nothing of late samples: measure again")
+        raise BadInput(f"is of {instrument}, which says nothing of late samples: measure again")
     numbers = Counter((sample.cpu, sample.number) for sample in late)
     values = Counter((sample.cpu, sample.value_ns) for sample in late)
     for late_sample in late:
@@ -156,7 +156,7 @@ def _require_its_own(late: Sequence[LateSample], watched: Mapping[int, Series], 
             or numbers[late_sample.cpu, late_sample.number] > 1
         ):
             raise BadInput(
-                f"there is no sample {late_sample.number} of CPU {late_sample.cpu}, or it is told twice: measure again"
+                f"there is no sample {late_sample.number} of CPU {late_sample.cpu}, or it is there twice: measure again"
             )
         if values[late_sample.cpu, late_sample.value_ns] > had:
             raise BadInput(

@@ -136,7 +136,7 @@ def require(path: Path, record: Record) -> MeasuredRun:
         )
     if row.modelled:
         raise BadInput(
-            f"{path}: measured on the {inputs.board} board, whose time has stalls in it that cannot be told apart yet: "
+            f"{path}: measured on the {inputs.board} board, whose stalls cannot be explained yet: "
             f"explain a run of the {inputs.board.partition('+')[0]} board"
         )
     kernel = record.manifest.provenance.kernel

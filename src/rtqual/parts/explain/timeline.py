@@ -115,7 +115,7 @@ def timeline(
     if line.turns_ns and not telling.fired:
         raise RunFailed(
             f"sample {sample.number}: its timer's interrupt came on another CPU, as with nohz_full; such a wake-up is "
-            "not told"
+            "not explained"
         )
     return line
 

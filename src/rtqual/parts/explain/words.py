@@ -22,7 +22,7 @@ from rtqual.protocols.record.schema import Timing
 
 _HELD_NS = 20_000  # a timer that is later waited for more than its interrupt
 _SMALL = 0.01  # of a sample: parts below it share a line
-CLOCK = "Times count instructions (2 ns each): they tell causes and rank kernels, and are no time of real hardware."
+CLOCK = "Times count instructions (2 ns each): they show causes and rank kernels, and are no time of real hardware."
 
 
 def print_explained(console: Console, explained: Sequence[Explained]) -> None:
@@ -88,7 +88,7 @@ def mended(line: Timeline) -> Iterator[str]:
     """What would help a late job of a program, where its parts say so."""
     causes = line.causes
     if next(iter(causes)) == TimeKind.SIBLING:
-        yield "The program did it itself: another of its threads was at work first, and no kernel mends that."
+        yield "The program did it itself: another of its threads was at work first, and no kernel changes that."
     if (waited_ns := causes.get(TimeKind.TIMER, 0)) > _HELD_NS:
         yield (
             f"Its timer came {format_ns(waited_ns)} late, since it expires in a thread of the kernel that others went "

@@ -77,7 +77,7 @@ def read_csv(source: Source, unit: str | None, column: str | None = None) -> lis
         raise bad(path, number, f"{error}: give comma-separated text") from None
     header = not any(_NUMBER.fullmatch(cell) for cell in cells)
     if header and any(_NUMBER.fullmatch(cell.replace('"', "").strip()) for cell in cells):
-        raise bad(path, number, "a number with a stray quotation mark, which is no column's name: mend the line")
+        raise bad(path, number, "a number with a stray quotation mark, which is no column's name: correct the line")
     titles = cells if header else ["value"] if len(cells) == 1 else [f"column {i}" for i in range(1, len(cells) + 1)]
     if len(set(titles)) < len(titles):
         raise bad(path, number, "two columns have the same name: give each its own")
@@ -137,7 +137,7 @@ def _unit_of(path: Path, column: str, unit: str | None) -> tuple[str, tuple[str,
     match = _UNIT.search(column)
     told = match[1].replace("µ", "u") if match and match.end() == len(column) else None
     if unit is None and told is None:
-        raise bad(path, None, f"does not tell the unit of column {column!r}: say --unit ns or --unit us")
+        raise bad(path, None, f"does not say the unit of column {column!r}: say --unit ns or --unit us")
     return settle_unit(path, unit, told, f"the name of column {column!r}")
 
 

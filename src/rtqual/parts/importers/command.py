@@ -46,17 +46,17 @@ def import_(
     load
         What disturbed it meanwhile.
     board
-        Where it ran; "imported" where the file does not tell either.
+        Where it ran; if neither this nor the file says it, "imported".
     form
         The files' format, where it is not recognised.
     unit
-        The unit of a file that does not tell: ns or us.
+        The unit of a file that does not say it: ns or us.
     column
         The column of samples, of a table that has several.
     instrument
-        The instrument of a file that does not tell.
+        The instrument of a file that does not say it.
     cpus
-        The number of CPUs of a file that does not tell.
+        The number of CPUs of a file that does not say it.
     """
     if mission is not None:
         take = keyed("forms", "card", f"--mission {mission}: reading cards")

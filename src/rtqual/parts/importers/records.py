@@ -113,7 +113,7 @@ def find_runs(file: Path, format_name: str | None, known: Circumstances) -> list
     sniffed(file)  # complains about what no reader can read
     format_ = named(format_name) if format_name else detect(file)
     if known.unit and not format_.has_unit:
-        raise BadInput(f"{file}: {format_.title} tells its units itself: leave out --unit {known.unit}")
+        raise BadInput(f"{file}: {format_.title} names its units itself: leave out --unit {known.unit}")
     if known.column is not None and not format_.has_columns:
         raise BadInput(f"{file}: {format_.title} has no columns to choose from: leave out --column")
     fingerprint = sha256(file)

@@ -45,7 +45,7 @@ def _run_lines(imported: Imported) -> Iterator[str]:
         apart = f" in {len(series)} series, kept apart" if len(series) > 1 else ""
         kind = max((each.info.kind for each in series), key=list(SeriesKind).index)
         numbers = [_number(each) for each in series]
-        number = f"{_sum(series):,} samples" if any(n is not None for n in numbers) else "an untold number of samples"
+        number = f"{_sum(series):,} samples" if any(n is not None for n in numbers) else "an unknown number of samples"
         yield f"  read: {number}{apart}: {_HELD[kind]}"
     else:
         yield f"  read: {len(manifest.scalars)} figures, no samples"

@@ -72,7 +72,7 @@ def of_this_machine() -> Architecture:
     for architecture in ARCHITECTURES:
         if architecture.triplet.startswith(platform.machine()):
             return architecture
-    raise RunFailed(f"jobs on this machine cannot be told: its processor, {platform.machine()}, is not known here")
+    raise RunFailed(f"jobs on this machine cannot be seen: its processor, {platform.machine()}, is not known here")
 
 
 def as_log(text: str, architecture: Architecture) -> str:
@@ -81,7 +81,7 @@ def as_log(text: str, architecture: Architecture) -> str:
         found = _read(text)
         events = sorted(_events(found), key=lambda event: event.ns)
     except (ValueError, StructError, Error, IndexError) as error:
-        raise RunFailed(f"what the kernel's tracer told is damaged ({error}): run it again") from None
+        raise RunFailed(f"what the kernel's tracer wrote is damaged ({error}): run it again") from None
     lines = _Log(found, events, architecture).lines()
     return "\n".join([*lines, "full" if found.lost is None or found.lost else "end", ""])
 

@@ -272,8 +272,8 @@ def _cautions(watched: JudgedTask, trace: ThreadTrace, ticks_per_s: int) -> Iter
 def _untold(trace: ThreadTrace) -> Iterator[str]:
     if trace.untold:
         yield (
-            f"the kernel did not tell {trace.untold} of its switches to the program's threads: those jobs are said to "
-            "start at the first that was seen of them, which is later than they did"
+            f"the kernel did not report {trace.untold} of its switches to the program's threads: those jobs began "
+            "earlier than is shown"
         )
 
 
@@ -288,7 +288,7 @@ def _shared(trace: ThreadTrace) -> Iterator[str]:
             names = listed([clean(thread.name) for thread in some[:_SHOWN]])
             yield (
                 f"{names} share priority {priority} under SCHED_RR: each may hold the others up for a whole slice, "
-                "100 ms unless the kernel is told otherwise"
+                "100 ms unless the kernel has another setting"
             )
 
 

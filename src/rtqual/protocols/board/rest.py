@@ -9,8 +9,8 @@ from rtqual.protocols.record.schema import RESET, WAITED_NS
 FILE = "/run/rest"  # on a candidate, whose first process waits
 _NO_ENTROPY = "the random generator"  # target/agent/rest.c says so
 _ADVICE = (
-    ": it has no first numbers, and makes others anew in system calls, of which each then takes longer (19.5 us on an "
-    "emulated Raspberry Pi 3): give the kernel its chip's driver (HW_RANDOM), or the device tree an rng-seed"
+    ": it has no seed, so each system call takes longer (19.5 us on an emulated Raspberry Pi 3): give the kernel its "
+    "chip's driver (HW_RANDOM), or the device tree an rng-seed"
 )
 START, BUSY = "start", "busy"  # why there is no rest: what the kernel or systemd starts, a process that runs
 

@@ -38,7 +38,7 @@ class OwnLoad(Shape):
     def _one(self) -> Self:
         if sum(map(bool, (self.command, self.stress_ng, self.program))) != 1 and not (self.program and self.command):
             raise ValueError(
-                'says not what it runs, or twice; write one of command = [...], stress-ng = [...] and program = "..."'
+                'says twice what it runs, or never; write one of command = [...], stress-ng = [...] and program = "..."'
             )
         return self
 

@@ -313,5 +313,5 @@ def _whole(path: Path, pieces: Sequence[tuple[Int64Array, Int64Array]]) -> tuple
         return _EMPTY64, _EMPTY64
     values, counts = (np.concatenate(each) for each in zip(*pieces, strict=True)) if len(pieces) > 1 else pieces[0]
     if counts.sum(dtype=np.float64) > MOST_SAMPLES:
-        raise BadInput(f"{path}: more samples than anybody can take: {MOST_SAMPLES:,} are the most of a series")
+        raise BadInput(f"{path}: a series has more than {MOST_SAMPLES:,} samples, which no record has")
     return values, counts

@@ -66,7 +66,7 @@ def render(checks: Sequence[DoctorCheck]) -> RenderableType:
     fixes = {check.name: check.fix for check in checks if check.fix and not check.package}
     if command := install_command(checks):
         fixes = {"Debian packages": command, **fixes}
-    mends = [Text("\nWhat mends it:"), *(Text(f"  {name}\n{_copyable(fix)}") for name, fix in fixes.items())]
+    mends = [Text("\nWhat to do:"), *(Text(f"  {name}\n{_copyable(fix)}") for name, fix in fixes.items())]
     good = demo_can_run(checks)
     start = "The demo can run: make demo" if _CHECKOUT else "A campaign can run: rtqual init, then rtqual select"
     verdict = start if good else f"{start.partition(' can')[0]} cannot run yet."

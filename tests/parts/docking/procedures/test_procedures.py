@@ -216,7 +216,7 @@ def test_a_requirement_is_compliant_where_all_its_procedures_passed_and_closed_b
         assert before is (Compliance.OPEN if expected is Compliance.YES else expected), "what failed has failed"
     for timing, closed in (
         (Timing.REAL, "closed"),
-        (Timing.INSTRUCTIONS, "open: the virtual board ranks, does not close"),
+        (Timing.INSTRUCTIONS, "open: the virtual board closes no requirement"),
     ):
         runs = [_run(passed, name, timing) for name in ("first", "second")]
         assert control([one], both, runs, {}, {})[0].closed == closed

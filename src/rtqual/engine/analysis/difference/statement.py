@@ -126,7 +126,7 @@ def _missing(difference: Figure, margin: float | None) -> str:
     if between is None:
         return difference.why_no_interval
     if between.least or between.low == between.high:
-        return "no run shows a difference that the clock can tell; equal they can be called within a margin only"
+        return "the clock cannot show a difference in any run; only a margin can call them equal"
     larger = f", or more than {format_value(margin, difference.unit)}" if margin is not None else ""
     more = more_runs(difference, margin)
     is_open = math.isinf(between.low) or math.isinf(between.high)

@@ -45,7 +45,7 @@ def early_runs(records: Sequence[Record]) -> Iterator[str]:
         runs = [run for record in records if (run := _run(record, name))]
         idle = all(record.inputs.load == "none" for record in records)
         if why := _between(runs, idle=idle) or _within(records, name):
-            yield f"it was not at rest: {name} {why}; `rtqual explain` tells who ran"
+            yield f"it was not at rest: {name} {why}; `rtqual explain` shows what ran"
 
 
 def rested(records: Sequence[Record]) -> bool | None:

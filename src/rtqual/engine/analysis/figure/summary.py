@@ -37,7 +37,7 @@ _TIMINGS = (
 _NO_SAMPLES = "no samples"
 # What of a caveat differs from cell to cell: of how many runs it is told.
 _COUNTS = re.compile(r" \((?:[\d,]+ ticks? in )?[\d,]+ of [\d,]+ runs?\)$")
-READ_ONCE = "a size, read off the system: no draw that would need an interval"
+READ_ONCE = "a size, read off the system: it needs no interval"
 RESOLUTION = "resolution"  # the scalar in which an instrument states the step of its figures
 _UNKNOWN, _SHOWN = "unknown", 60  # what a board says of a serial number that it has not; characters of a name
 _NO_FIGURE = 1e100  # in whatever unit

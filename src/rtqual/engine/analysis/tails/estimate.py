@@ -202,7 +202,7 @@ def _judge(made: Estimate, tail: _Tail, asked_ns: float, maxima: _Tail | None) -
         return Refusal(made.observed, Why.HORIZON, needs, instead, made.checks, made.table)
     wide = (
         f"the interval for {format_ns(made.level.horizon_ns)} goes from {format_ns(made.level.at.low)} to "
-        f"{format_ns(made.level.at.high)}: it tells not even the order of magnitude"
+        f"{format_ns(made.level.at.high)}: it does not even show the order of magnitude"
     )
     return Refusal(made.observed, Why.WIDE, wide, instead, made.checks, made.table)
 

@@ -35,7 +35,7 @@ def tails(summary: Summary, records: Sequence[Record], mission: Mission) -> Tail
 
 def _refused(summary: Summary, interval: int | None) -> Refusal | None:
     if summary.timing != Timing.REAL:
-        reason = "its time is not the hardware's: rare events of a virtual board are none of a real one"
+        reason = "its time is not real: a virtual board's rare events say nothing of a real board's"
         return Refusal(None, Why.CLOCK, reason)
     if summary.problems:
         return Refusal(None, Why.PROBLEMS, summary.problems[0])

@@ -42,7 +42,7 @@ class Besides:
         """What of it is the same, so that a reader sees what was looked at; empty of one candidate."""
         if not self.alike:
             return ""
-        nothing = "Otherwise alike" if self.differs else "Besides their kernels nothing differs that the records tell"
+        nothing = "Otherwise alike" if self.differs else "Besides their kernels the records show no difference"
         return f"{nothing}: {listed(list(self.alike))} are the same for all candidates."
 
 

@@ -36,7 +36,7 @@ _PROGRAMS = (
     "tar",
     "umount",
 )
-_TRYBOOT = "; not looked at: whether its kernel passes the word on (the Raspberry Pi's own do, mainline does not)"
+_TRYBOOT = "; not checked: whether its kernel passes tryboot on (the Raspberry Pi's own do, mainline does not)"
 _PASSES_ON = re.compile(r"rpi|\+rpt|-v[678]l?(-\w+)?\+?$")  # how the Raspberry Pi's own kernels are named
 _LOOK = """\
 boot=$({find})
@@ -113,7 +113,7 @@ def _identity(settings: Settings, told: dict[str, list[str]]) -> Iterator[BoardF
     root = _one(told, "user") == "0"
     yield BoardFinding("user", root, "root" if root else "not root", "" if root else "log in as root: ssh = root@...")
     held = _one(told, "held")
-    mend = f"where that is dead: rtqual board restore {settings.name} --take"
+    mend = f"if that has died: rtqual board restore {settings.name} --take"
     yield BoardFinding("lease", not held, f"held by {held}" if held else "free", mend if held else "")
 
 
@@ -151,10 +151,10 @@ def _system(settings: Settings, told: dict[str, list[str]]) -> Iterator[BoardFin
 def _ways_back(settings: Settings, told: dict[str, list[str]]) -> Iterator[BoardFinding]:
     if settings.watchdog_s:
         there = bool(_one(told, "watchdog"))
-        mend = "" if there else "load its driver; without it a candidate that hangs needs the power switched"
+        mend = "" if there else "load its driver; without it only the power ends a hang"
         yield BoardFinding("watchdog", there, "/dev/watchdog0" if there else "none", mend)
     power = bool(settings.power_on)
-    mend = "" if power else "without power = { off, on } a candidate that hangs silently leaves the board out"
+    mend = "" if power else "without power = { off, on } somebody must restart a board that hangs"
     yield BoardFinding("power", power, shlex.join(settings.power_off) if power else "cannot be switched", mend)
     console = bool(settings.console)
     mend = "" if console else 'console = "socket:..." tells why a candidate did not start'

@@ -113,6 +113,6 @@ def take(link: Link, store: str, owner: str, name: str, *, force: bool = False, 
     number = whole(rest.partition(" ")[0])
     if word != "taken" or number is None:
         raise BoardRefused(
-            f"board {name} is in use by {rest[:200]}; where that is dead: `rtqual board restore {name} --take`"
+            f"board {name} is in use by {rest[:200]}; if that has died: `rtqual board restore {name} --take`"
         )
     return Lease(link, store, number, round(alone_s), whole(rest.partition(" ")[2]) or 0, heard)

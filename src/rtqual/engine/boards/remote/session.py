@@ -133,7 +133,7 @@ class Session:
         self._lease = leases.take(self._ssh(), store, self._owner, name, force=force, alone_s=self._alone_s)
         if self._lease.before_s:
             minutes = -(-self._lease.before_s // 60)
-            self._tell(f"{self.where}: who had it may switch its power for {minutes} min yet if it is silent")
+            self._tell(f"{self.where}: its previous owner may still switch its power for {minutes} min")
 
     @property
     def _alone_s(self) -> float:

@@ -111,4 +111,4 @@ def reset(link: Link) -> None:
     """As it was before. Raises RunFailed where the board does not take something back."""
     left = link.run(reset_script(), deadline_s=60).decode(errors="replace").split()
     if left:
-        raise RunFailed(f"could not be put back: {clean(', '.join(left))[:200]}; the board's next start does")
+        raise RunFailed(f"could not be put back: {clean(', '.join(left))[:200]}; the board's next start restores it")

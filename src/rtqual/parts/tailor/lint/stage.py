@@ -105,7 +105,7 @@ def _system_of(
     if not boots and candidate is not None:
         raise BadInput("--candidate: it is booted on the virtual board; add --board virtual and the mission file")
     if board is not None and boot is not None:
-        raise BadInput("--boot: a running system tells its boot parameters itself; leave it out")
+        raise BadInput("--boot: a running system has its own boot parameters; leave it out")
     if boots:
         if file is None:
             raise BadInput("--board virtual: which mission? rtqual lint MISSION --board virtual --candidate NAME")
