@@ -3,7 +3,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 _CONTROL = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufffe\uffff\ud800-\udfff]"
@@ -50,8 +50,12 @@ def listed(names: Sequence[str], word: str = "and") -> str:
     return f"{', '.join(head)} {word} {last}" if head else last
 
 
-def table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Lay out a Markdown table: a line a row; a bar in a cell ends none."""
-    lines = [[str(cell).replace("|", "\\|") for cell in row] for row in (heads, *rows)]
+def _barless(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[object]], written: Callable[[str], str] = _barless) -> str:
+    """Lay out a Markdown table: a line a row; `written`: so that no cell ends another, nor means anything."""
+    lines = [[written(str(cell)) for cell in row] for row in (heads, *rows)]
     head, *rest = (f"| {' | '.join(line)} |" for line in lines)
     return "\n".join([head, "|" + "---|" * len(heads), *rest])

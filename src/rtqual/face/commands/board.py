@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Annotated
 
 from cyclopts import App, Parameter
-from rich import box
-from rich.table import Table
 
 from rtqual.face.commands.app import LITERAL, Json, print_json, tell
+from rtqual.face.terminal.tables import table
 
 board_app = App(name="board", help="Boards that are reached over ssh (docs/boards.md).")
 
@@ -29,12 +28,13 @@ def list_(*missions: Path, as_json: Json = False) -> int:
     if as_json:
         print_json([{"mission": str(named_board.mission), **asdict(named_board.settings)} for named_board in found])
         return 0
-    table = Table("board", "model", "reached at", "known-good system", "mission", box=box.SIMPLE)
+    rows = []
     for named in found:
         its = named.settings
         reached = "its card" if its.by_card else f"{its.user}@{its.host}:{its.port}"
-        table.add_row(its.name, its.model, reached, its.good, str(named.mission))
-    LITERAL.print(table if found else "No mission here names a [[board]] (docs/boards.md).")
+        rows.append((its.name, its.model, reached, its.good, named.mission))
+    heads = ("board", "model", "reached at", "known-good system", "mission")
+    LITERAL.print(table(heads, rows) if found else "No mission here names a [[board]] (docs/boards.md).")
     return 0
 
 
@@ -55,10 +55,8 @@ def check(name: str, /, *, mission: Path | None = None, as_json: Json = False) -
     if as_json:
         print_json([asdict(finding) for finding in found])
     else:
-        table = Table("", "", "found", "what to do", box=box.SIMPLE)
-        for finding in found:
-            table.add_row("ok" if finding.good else "-", finding.name, finding.what, finding.mend)
-        LITERAL.print(table)
+        rows = [("ok" if finding.good else "-", finding.name, finding.what, finding.mend) for finding in found]
+        LITERAL.print(table(("", "", "found", "what to do"), rows))
     return 0 if all(finding.good for finding in found if finding.name not in ("power", "console", "watchdog")) else 1
 
 

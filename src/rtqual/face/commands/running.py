@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
-from rich import box
-from rich.table import Table
 
 from rtqual.base.errors import BadInput
 from rtqual.engine.mission import Mission, load_mission
 from rtqual.face.commands.app import LITERAL, STDERR, STDOUT, Json, print_json
+from rtqual.face.terminal.tables import table
 
 if TYPE_CHECKING:
     from rtqual.engine.analysis.figure.model import Group
@@ -113,23 +112,16 @@ def _print_plan(campaign: "Campaign", *, as_json: bool) -> None:
     for cell in campaign.cells:
         groups.setdefault(cell.group, []).append(cell)
     twice = len({(group.candidate, group.instrument, group.load, group.cpus) for group in groups}) < len(groups)
-    boards = ("board",) if twice else ()
-    table = Table("candidate", *boards, "instrument", "load", "CPUs", "runs", "done", "s a run", box=box.SIMPLE)
+    planned = []
     for group, cells in groups.items():
         done = sum(cell not in left for cell in cells)
         first = sum(cell in least for cell in cells)
         runs = f"{first} to {len(cells)}" if first < len(cells) else len(cells)
-        row = (
-            group.candidate,
-            *((group.board,) if twice else ()),
-            group.instrument,
-            group.load,
-            group.cpus,
-            runs,
-            done,
-        )
-        table.add_row(*map(str, row), f"{cells[0].estimate_s:.1f}")
-    STDOUT.print(table)
+        board = (group.board,) if twice else ()
+        a_run = f"{cells[0].estimate_s:.1f}"
+        planned.append((group.candidate, *board, group.instrument, group.load, group.cpus, runs, done, a_run))
+    boards = ("board",) if twice else ()
+    STDOUT.print(table(("candidate", *boards, "instrument", "load", "CPUs", "runs", "done", "s a run"), planned))
     told = [*later, *foreseen.lines(campaign.scale)]
     either = "" if at_least == needed else f"at least {cost_text(at_least)}; at most "
     worst = campaign.mission.scale(campaign.scale).explain

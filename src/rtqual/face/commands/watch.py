@@ -39,7 +39,7 @@ def watch(folders: list[Path], /, *, on_worse: str = "", once: Annotated[bool, P
     once
         Look once, and end.
     """
-    from rtqual.face.terminal.watch_lines import table, told  # noqa: PLC0415
+    from rtqual.face.terminal.watch_lines import campaigns, told  # noqa: PLC0415
     from rtqual.stages.watched import Watched  # noqa: PLC0415 - the libraries behind it are slow to load
 
     argv = _command(on_worse)
@@ -47,7 +47,7 @@ def watch(folders: list[Path], /, *, on_worse: str = "", once: Annotated[bool, P
     for each in watched:
         list(each.look())  # what was there is no news
     if once or not any(each.works for each in watched):
-        LITERAL.print(table(watched))
+        LITERAL.print(campaigns(watched))
         return 0
 
     def news() -> None:
@@ -61,12 +61,12 @@ def watch(folders: list[Path], /, *, on_worse: str = "", once: Annotated[bool, P
 
     try:
         if LITERAL.is_terminal:
-            with Live(get_renderable=lambda: table(watched), console=LITERAL, refresh_per_second=1):
+            with Live(get_renderable=lambda: campaigns(watched), console=LITERAL, refresh_per_second=1):
                 _follow(watched, news)
         else:
-            LITERAL.print(table(watched))
+            LITERAL.print(campaigns(watched))
             _follow(watched, news)
-            LITERAL.print(table(watched))
+            LITERAL.print(campaigns(watched))
     except KeyboardInterrupt:  # the usual end of looking; what is looked at goes on
         return 130
     return 0

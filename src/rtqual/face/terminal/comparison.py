@@ -12,7 +12,7 @@ from rtqual.engine.analysis.difference.model import Comparison, Relation
 from rtqual.engine.analysis.figure import wording
 from rtqual.engine.analysis.figure.model import Figure
 from rtqual.face.terminal.plain import fields_of
-from rtqual.face.terminal.record import lean_table
+from rtqual.face.terminal.tables import table
 
 
 def comparison_dict(comparison: Comparison) -> dict[str, object]:
@@ -24,10 +24,7 @@ def print_comparisons(console: Console, comparisons: Sequence[Comparison]) -> No
     for (a, b), pair in groupby(comparisons, key=lambda compared: (compared.a, compared.b)):
         where, rows = a.title, list(pair)
         where += "; counted instructions: they rank, they are no latencies for flight" if rows[0].emulated else ""
-        table = lean_table(f"{where}\na = {a.candidate}, b = {b.candidate}", "statistic")
-        for column in ("a / b", "a - b", "P(a > b)"):
-            table.add_column(column, justify="right")
-        table.add_column("statement")
+        lines: list[tuple[str, ...]] = []
         reasons: dict[str, list[str]] = {}
         for comparison in (row for row in rows if not is_constant(row)):
             if comparison.relation == Relation.UNDECIDED:
@@ -37,10 +34,11 @@ def print_comparisons(console: Console, comparisons: Sequence[Comparison]) -> No
                 note = f", {comparison.note}" if comparison.note else ""
                 statement = f"a {comparison.relation} b{note}"
             superior = "-" if comparison.superiority is None else f"{comparison.superiority:.3f}"
-            table.add_row(
-                comparison.statistic, _lines(comparison.ratio), _lines(comparison.difference), superior, statement
-            )
-        console.print(table)
+            between = _lines(comparison.ratio), _lines(comparison.difference)
+            lines.append((comparison.statistic, *between, superior, statement))
+        numbers = ("a / b", "a - b", "P(a > b)")
+        title = f"{where}\na = {a.candidate}, b = {b.candidate}"
+        console.print(table(("statistic", *numbers, "statement"), lines, title, right=numbers))
         for reason, statistics in reasons.items():
             console.print(f"  undecided, {words.listed(statistics)}: {reason}", highlight=False)
         console.print()

@@ -5,7 +5,6 @@ import math
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from rich import box
 from rich.console import Console
 from rich.table import Table
 
@@ -14,6 +13,7 @@ from rtqual.base.words import clean, count, listed
 from rtqual.engine.analysis.figure import wording
 from rtqual.engine.analysis.figure.asked import USUAL
 from rtqual.engine.analysis.figure.model import Figure, Summary
+from rtqual.face.terminal.tables import table
 from rtqual.protocols.board.registry import this_machine
 from rtqual.protocols.instrument.output import refused
 from rtqual.stages.show import Shown
@@ -44,17 +44,14 @@ def print_figures(console: Console, found: Shown) -> None:
 
 
 def _table(summaries: Sequence[Summary], names: Sequence[str], *, narrow: bool) -> Table:
-    table = Table("candidate", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
-    for name in names:
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("n", justify="right")
+    rows = []
     for summary in summaries:
         figures = [_figure(summary.figures[name], narrow=narrow) if name in summary.figures else "-" for name in names]
         n = f"{summary.samples:,}" if summary.samples else count(summary.runs, "run")
-        table.add_row(
-            summary.group.candidate, *([refused(summary.problems)] * len(names) if summary.problems else figures), n
+        rows.append(
+            (summary.group.candidate, *([refused(summary.problems)] * len(names) if summary.problems else figures), n)
         )
-    return table
+    return table(("candidate", *names, "n"), rows, right=(*names, "n"), whole=names)
 
 
 def _names(summaries: Sequence[Summary], asked: Sequence[str]) -> list[str]:

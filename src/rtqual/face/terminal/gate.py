@@ -3,12 +3,12 @@
 
 from rich.console import Console
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from rtqual.base.words import clean
 from rtqual.engine.analysis.regression.course import Course, Regressions
 from rtqual.face.terminal.plain import fields_of
+from rtqual.face.terminal.tables import grid
 from rtqual.reports.machine.gate_sections import headline, overall, sections
 
 _TONES = {Course.WORSE: "bold red", Course.BETTER: "bold green", Course.UNDECIDED: "bold yellow"}
@@ -22,10 +22,7 @@ def print_gate(console: Console, found: Regressions) -> None:
         for part in section.parts:
             if part.heading:
                 console.print(Padding(Text(clean(part.heading)), (0, 0, 0, 2)))
-            table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-            for row in part.rows:
-                table.add_row(*(Text(clean(text)) for text in row))
-            console.print(Padding(table, (0, 0, 0, 4)))
+            console.print(grid(part.rows, indent=4))
     console.print(Text(headline(found), _TONES[overall(found)]), soft_wrap=True)
 
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Figures over versions, on the terminal and for machines."""
 
-from rich import box
 from rich.console import Console
 from rich.table import Table
 
@@ -9,6 +8,7 @@ from rtqual.base.units import format_value
 from rtqual.engine.analysis.figure import wording
 from rtqual.engine.analysis.regression.changes import CONFIRMED, Change
 from rtqual.face.terminal.plain import plain
+from rtqual.face.terminal.tables import table
 from rtqual.stages.history import FigureHistory, History
 
 
@@ -44,17 +44,14 @@ def print_history(console: Console, found: History) -> None:
 
 
 def _table(series: FigureHistory) -> Table:
-    table = Table("version", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
-    table.add_column("value", justify="right")
-    table.add_column("95 % interval")
-    table.add_column("")
+    rows = []
     marks = {change.at: change for change in series.changes}
     for n, version in enumerate(series.versions):
         figure = version.figure
         interval = wording.span(figure.interval, figure.unit).strip() if figure else ""
         mark = _mark(series, marks[n]) if n in marks else ""
-        table.add_row(version.label, wording.value(figure) if figure else "-", interval, mark)
-    return table
+        rows.append((version.label, wording.value(figure) if figure else "-", interval, mark))
+    return table(("version", "value", "95 % interval", ""), rows, right=("value",))
 
 
 def _mark(series: FigureHistory, change: Change) -> str:

@@ -7,15 +7,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
 
 from rtqual.base import words
 from rtqual.base.units import format_bytes
 from rtqual.engine.analysis.figure import wording
 from rtqual.engine.analysis.figure.summary import groups, measure
 from rtqual.face.terminal.plain import plain
+from rtqual.face.terminal.tables import table
 from rtqual.protocols.board.registry import this_machine
 from rtqual.protocols.instrument.output import refused
 from rtqual.protocols.record.schema import Record
@@ -56,17 +55,19 @@ def show_record(console: Console, path: Path) -> None:
         ),
         *(("problem", text) for text in manifest.problems),
     ]
-    facts = lean_table(f"Record {manifest.hash[:16]}", "what", "value")
-    for name, value in rows:
-        facts.add_row(name, str(value if value is not None else "unknown"))
-    console.print(facts, "")
+    known = [(name, "unknown" if value is None else value) for name, value in rows]
+    console.print(table(("what", "value"), known, f"Record {manifest.hash[:16]}"), "")
     for group, members in groups([record]).items():
-        figures = lean_table("Figures", "statistic", "value", "95 % interval, or why none")
-        for name, figure in measure(group, members).summary.figures.items():
-            if not name.startswith("median run"):  # of a single run it would repeat the figures
-                between = wording.span(figure.interval, figure.unit).strip() or figure.why_no_interval
-                figures.add_row(name, wording.figure(replace(figure, interval=None)), between)
-        console.print(figures, "")
+        figures = [
+            (
+                name,
+                wording.figure(replace(figure, interval=None)),
+                wording.span(figure.interval, figure.unit).strip() or figure.why_no_interval,
+            )
+            for name, figure in measure(group, members).summary.figures.items()
+            if not name.startswith("median run")  # of a single run it would repeat the figures
+        ]
+        console.print(table(("statistic", "value", "95 % interval, or why none"), figures, "Figures"), "")
     if made.command:
         console.print("Run it again by hand:", shlex.join(made.command), soft_wrap=True, highlight=False)
 
@@ -76,10 +77,7 @@ def show_records(console: Console, found: Sequence[Record]) -> None:
     records = sorted(found, key=_order)
     places = dict.fromkeys((shown.inputs.board, shown.inputs.cpus) for shown in records)
     for board, cpus in sorted(places, key=lambda place: (place[0] == this_machine().name, place)):
-        table = lean_table(
-            f"{board} board, {words.count(cpus, 'CPU')}", "record", "candidate", "measured", "seed", "clock"
-        )
-        table.add_column("samples", justify="right")
+        rows = []
         for record in records:
             manifest, inputs = record.manifest, record.inputs
             if (inputs.board, inputs.cpus) == (board, cpus):
@@ -87,8 +85,9 @@ def show_records(console: Console, found: Sequence[Record]) -> None:
                 seed = f"{inputs.seed}{' again' if manifest.repeat else ''}"
                 samples = sum(series.total for series in record.series)
                 shown = refused(manifest.problems) if manifest.problems else f"{samples:,}" if samples else "-"
-                table.add_row(manifest.hash[:8], inputs.candidate, measured, seed, str(manifest.timing), shown)
-        console.print(table, "")
+                rows.append((manifest.hash[:8], inputs.candidate, measured, seed, manifest.timing, shown))
+        heads = ("record", "candidate", "measured", "seed", "clock", "samples")
+        console.print(table(heads, rows, f"{board} board, {words.count(cpus, 'CPU')}", right=("samples",)), "")
 
 
 def _order(record: Record) -> tuple[object, ...]:
@@ -100,12 +99,3 @@ def _fact(name: str, value: str) -> tuple[str, str]:
     size = name.removesuffix("_b")
     shown = format_bytes(int(value)) if size != name and value.isdecimal() else value
     return size.replace("_", " "), shown
-
-
-def lean_table(title: str, *columns: str) -> Table:
-    """Without upright lines, so that 80 characters hold much."""
-    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    table.show_edge = False
-    for column in columns:
-        table.add_column(column, overflow="fold")
-    return table

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A verdict on the terminal, and as JSON."""
 
-from rich import box
 from rich.console import Console
 from rich.markup import escape
 from rich.padding import Padding
@@ -14,6 +13,7 @@ from rtqual.engine.analysis.verdict.goals import Goals, Reach
 from rtqual.engine.analysis.verdict.headline import Answer
 from rtqual.engine.analysis.verdict.model import Ground, Outcome, Standing, Verdict
 from rtqual.face.terminal.plain import fields_of, plain
+from rtqual.face.terminal.tables import table
 from rtqual.reports.formats import FOR_MACHINES
 from rtqual.stages.selection import Selection
 
@@ -54,15 +54,13 @@ def print_reports(console: Console, selection: Selection) -> None:
 def _print_goals(console: Console, goals: Goals) -> None:
     tone = "green" if goals.whole else "yellow"
     console.print(Panel(escape(goals.text), title=escape(goals.title), border_style=tone, title_align="left"))
-    table = Table(f"goals met, of {goals.goals}", *map(escape, goals.ways), box=box.SIMPLE)
-    for place in goals.places:
-        table.add_row(escape(place.text), *(_reach(place.reaches.get(way)) for way in goals.ways))
-    console.print(table)
+    rows = [(place.text, *(_reach(place.reaches.get(way)) for way in goals.ways)) for place in goals.places]
+    console.print(table((f"goals met, of {goals.goals}", *goals.ways), rows), "")
 
 
-def _reach(reach: Reach | None) -> str:
+def _reach(reach: Reach | None) -> Text:
     """The count, in the colour of the worst; the report says which."""
-    return f"[{_TONE[reach.outcome]}]{reach.count}[/]" if reach else "-"
+    return Text(str(reach.count), _TONE[reach.outcome]) if reach else Text("-")
 
 
 def _goals(goals: Goals) -> dict[str, object]:

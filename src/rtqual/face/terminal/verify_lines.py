@@ -1,62 +1,59 @@
 # SPDX-License-Identifier: MIT
 """What `rtqual verify` would play and what it found, on the terminal."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from rich import box
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
+from rich.text import Text
 
 from rtqual.base.words import clean, count
 from rtqual.engine.procedure.compliance import Compliance, RunResult
 from rtqual.engine.procedure.described import Described, TimedStep
+from rtqual.face.terminal.tables import table
 from rtqual.reports.verification import Verified, headline
 
-_TONES = {Compliance.YES: "green", Compliance.NO: "red", Compliance.OPEN: "yellow"}
-_RESULTS = {RunResult.PASSED: "green", RunResult.FAILED: "red", RunResult.UNKNOWN: "yellow"}
+_TONES: Mapping[Compliance | RunResult, str] = {
+    Compliance.YES: "green", Compliance.NO: "red", Compliance.OPEN: "yellow",
+    RunResult.PASSED: "green", RunResult.FAILED: "red", RunResult.UNKNOWN: "yellow",
+}  # fmt: skip
 
 
 def print_procedures(console: Console, procedures: Sequence[Described[TimedStep]]) -> None:
-    table = Table("procedure", "what it shows", "verifies", "steps", "smoke", box=box.SIMPLE)
-    for procedure in procedures:
-        cells = (
-            procedure.name,
-            procedure.title,
-            ", ".join(procedure.verifies),
-            str(len(procedure.steps)),
-            "yes" if procedure.smoke else "",
-        )
-        table.add_row(*map(escape, cells))
-    console.print(table)
+    rows = [
+        (each.name, each.title, ", ".join(each.verifies), len(each.steps), "yes" if each.smoke else "")
+        for each in procedures
+    ]
+    console.print(table(("procedure", "what it shows", "verifies", "steps", "smoke"), rows), "")
 
 
 def print_verified(console: Console, verified: Verified) -> None:
-    played = Table("procedure", "result", "record", "why", box=box.SIMPLE)
+    played: list[tuple[object, ...]] = []
     for run in verified.runs:
         name = f"{run.procedure}, again" if run.repeat else run.procedure
-        result = f"[{_RESULTS[run.result]}]{run.result}[/]"
-        played.add_row(escape(name), result, run.record[:12], escape(run.why))
-    for name, why in verified.failures.items():
-        played.add_row(escape(name), "[red]no record[/]", "", escape(why))
-    console.print(played)
+        played.append((name, _toned(run.result), run.record[:12], run.why))
+    played += [(name, Text("no record", "red"), "", why) for name, why in verified.failures.items()]
+    console.print(table(("procedure", "result", "record", "why"), played), "")
     for text in verified.again:
         console.print(escape(text), soft_wrap=True)
-    asked = Table("requirement", "procedures", box=box.SIMPLE)
-    asked.add_column("compliance", no_wrap=True)
-    asked.add_column("why")
-    asked.add_column("close-out")
-    for row in verified.rows:
-        result = f"[{_TONES[row.compliance]}]{row.compliance}[/]"
-        names = ", ".join(row.procedures)
-        asked.add_row(escape(row.requirement.id), escape(names), result, escape(row.why), escape(row.closed))
-    console.print(asked)
+    asked = [
+        (row.requirement.id, ", ".join(row.procedures), _toned(row.compliance), row.why, row.closed)
+        for row in verified.rows
+    ]
+    heads = ("requirement", "procedures", "compliance", "why", "close-out")
+    console.print(table(heads, asked, whole=("compliance",)), "")
     if verified.trends:
-        grown = Table("trend", "slope", "95 % interval", "of", "", box=box.SIMPLE)
-        for trend in verified.trends:
-            between = " to ".join(map(trend.hourly, trend.interval or ())) or trend.why_none
-            grown.add_row(trend.name, trend.hourly(trend.per_hour), between, trend.segments, trend.said)
-        console.print(grown)
+        grown = [
+            (
+                trend.name,
+                trend.hourly(trend.per_hour),
+                " to ".join(map(trend.hourly, trend.interval or ())) or trend.why_none,
+                trend.segments,
+                trend.said,
+            )
+            for trend in verified.trends
+        ]
+        console.print(table(("trend", "slope", "95 % interval", "of", ""), grown), "")
     if verified.untold:
         console.print(f"Not reported by this program: {' and '.join(verified.untold)}", highlight=False)
     for run in verified.runs:
@@ -68,3 +65,7 @@ def print_verified(console: Console, verified: Verified) -> None:
     console.print(headline(verified), highlight=False)
     for path in verified.files:
         console.print(escape(str(path)), soft_wrap=True, highlight=False)
+
+
+def _toned(said: Compliance | RunResult) -> Text:
+    return Text(said, _TONES[said])

@@ -9,23 +9,23 @@ from rich.text import Text
 
 from rtqual.base.units import format_value
 from rtqual.base.words import count
-from rtqual.face.terminal.record import lean_table
+from rtqual.face.terminal.tables import table
 from rtqual.stages.watched import Largest, Watched, Worse
 
 
-def table(watched: Sequence[Watched]) -> Lines:
+def campaigns(watched: Sequence[Watched]) -> Lines:
     """A table a campaign, the largest sample first, and the runs under way below it."""
     parts: list[Table | Text] = []
     for each in watched:
-        rows = lean_table("", "candidate", "measured", "runs", "last", "worst")
-        rows.add_column("record", no_wrap=True)
+        rows = []
         for seen in sorted(each.groups.values(), key=lambda seen: -seen.worst.value if seen.worst else 0.0):
             runs = f"{seen.runs} ({seen.refused} with problems)" if seen.refused else f"{seen.runs}"
             record = seen.worst.record[:12] if seen.worst else ""
-            cells = (seen.group.candidate, seen.group.title, runs, _shown(seen.last), _shown(seen.worst), record)
-            rows.add_row(*map(Text, cells))
+            rows.append((seen.group.candidate, seen.group.title, runs, _shown(seen.last), _shown(seen.worst), record))
         done = count(sum(seen.runs for seen in each.groups.values()), "run")
-        parts += [Text(f"{each.folder}: {'running' if each.works else 'not running'}, {done}"), rows]
+        heads = ("candidate", "measured", "runs", "last", "worst", "record")
+        said = f"{each.folder}: {'running' if each.works else 'not running'}, {done}"
+        parts += [Text(said), table(heads, rows, whole=("record",))]
         parts += [Text(f"  runs: {line}") for line in each.running()]
     return Lines(*parts)
 

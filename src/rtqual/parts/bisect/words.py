@@ -3,15 +3,14 @@
 
 from math import comb
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from rtqual.base.units import format_value
 from rtqual.base.words import clean, count, listed, under
 from rtqual.engine.campaign.run import Watcher
 from rtqual.face.terminal.plain import plain
+from rtqual.face.terminal.tables import table
 from rtqual.parts.bisect.bisect import APART, Bisection, BisectStep, Foreseen
 
 _NAMED = 12  # changes
@@ -74,20 +73,18 @@ def _moved(found: Bisection) -> str:
 
 
 def print_bisection(console: Console, found: Bisection) -> None:
-    table = Table("step", "changes", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
-    for name in ("runs", found.ends.asked.statistic, "smallest, largest"):
-        table.add_column(name, justify="right")
-    table.add_column("side")
+    rows: list[tuple[object, ...]] = []
     for number, step in enumerate(found.steps):
         label = ("good end", "bad end")[number] if number < 2 else str(number - 1)
         if step.why:
-            table.add_row(label, str(len(step.changes)), "", "", "", Text(clean(f"not judged: {step.why}")[:100]))
+            rows.append((label, len(step.changes), "", "", "", f"not judged: {step.why}"[:100]))
             continue
         span = ", ".join(format_value(value, found.unit) for value in (min(step.values), max(step.values)))
         side = "bad" if step.value > found.middle else "good"
-        row = label, str(len(step.changes)), str(len(step.values)), format_value(step.value, found.unit), span, side
-        table.add_row(*row)
-    console.print(table)
+        value = format_value(step.value, found.unit)
+        rows.append((label, len(step.changes), len(step.values), value, span, side))
+    numbers = ("runs", found.ends.asked.statistic, "smallest, largest")
+    console.print(table(("step", "changes", *numbers, "side"), rows, right=numbers))
     console.print()
     console.print(Text(clean(sentence(found)), "bold"), soft_wrap=True)
 

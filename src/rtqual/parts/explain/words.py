@@ -4,12 +4,11 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from rich.console import Console
-from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from rtqual.base.units import format_ns
 from rtqual.base.words import clean, count, share, under
+from rtqual.face.terminal.tables import grid
 from rtqual.parts.explain.advice import Advice
 from rtqual.parts.explain.cause_tally import CauseTally, Waterfall
 from rtqual.parts.explain.hung import Hung
@@ -124,19 +123,17 @@ def _print_timeline(console: Console, line: Timeline, *, where: str = "", series
     if series:
         shares = (f"{kind} {share(ns, sample.value_ns)}" for kind, ns in line.causes.items())
         console.print(Text(f"  {', '.join(shares)}"), soft_wrap=True)
-    table = Table.grid(padding=(0, 1, 0, 0))
-    for number in range(4):
-        table.add_column(justify="right" if number < 2 else "left", no_wrap=number < 3)
+    rows: list[tuple[object, ...]] = []
     shown = [part for part in line.parts if part.duration_ns >= _SMALL * sample.value_ns]
     for part in shown:
         what = Text(part.label, "bold" if part is line.worst else "")
-        table.add_row(f"+{part.begin_ns:,}", f"{part.duration_ns:,} ns", what, Text(clean(described(part))))
+        rows.append((f"+{part.begin_ns:,}", f"{part.duration_ns:,} ns", what, described(part)))
     rest = len(line.parts) - len(shown)
     if rest:
         left_ns = sample.value_ns - sum(part.duration_ns for part in shown)
-        table.add_row("", f"{left_ns:,} ns", "others", Text(f"{count(rest, 'part')}, each below {_SMALL:.0%}", "dim"))
-    table.add_row("", f"{sample.value_ns:,} ns", Text("sum"), "")
-    console.print(Padding(table, (0, 0, 0, 2)))
+        rows.append(("", f"{left_ns:,} ns", "others", Text(f"{count(rest, 'part')}, each below {_SMALL:.0%}", "dim")))
+    rows.append(("", f"{sample.value_ns:,} ns", "sum", ""))
+    console.print(grid(rows, right=(0, 1), apart=1))
 
 
 def print_tallies(
@@ -149,12 +146,7 @@ def print_tallies(
         both = f"{fall.later.candidate} is later than {fall.sooner.candidate} {under(fall.later.load)}"
         title = f"Why {both}: {format_ns(fall.difference_ns)} in the mean of these samples"
         console.print(Text(clean(title), "bold"), soft_wrap=True)
-        table = Table.grid(padding=(0, 2, 0, 0))
-        table.add_column()
-        table.add_column(justify="right")
-        for step in fall.steps:
-            table.add_row(step.kind.value, f"{step.ns:+,.0f} ns")
-        console.print(Padding(table, (0, 0, 0, 2)))
+        console.print(grid([(step.kind.value, f"{step.ns:+,.0f} ns") for step in fall.steps], right=(1,)))
         console.print()
     if advised:
         console.print(Text("What rtqual lint finds that is about such time", "bold"), soft_wrap=True)
@@ -169,14 +161,11 @@ def _print_tally(console: Console, tally: CauseTally) -> None:
     span = f"{format_ns(tally.least_ns)} to {format_ns(tally.most_ns)}"
     title = f"{tally.candidate} {under(tally.load)}: its {count(tally.samples, 'worst sample')}, {span}"
     console.print(Text(clean(title), "bold"), soft_wrap=True)
-    table = Table.grid(padding=(0, 2, 0, 0))
-    for justify in ("left", "right", "right"):
-        table.add_column(justify=justify)
-    table.add_row("", "of their mean", "of the worst")
+    rows = [("", "of their mean", "of the worst")]
     for kind, ns in sorted(tally.causes_ns.items(), key=lambda item: -item[1]):
         worst_ns = tally.of_the_worst_ns.get(kind, 0)
-        table.add_row(kind.value, share(round(ns), round(tally.mean_ns)), share(worst_ns, tally.most_ns))
-    console.print(Padding(table, (0, 0, 0, 2)))
+        rows.append((kind.value, share(round(ns), round(tally.mean_ns)), share(worst_ns, tally.most_ns)))
+    console.print(grid(rows, right=(1, 2)))
     for kind_name, where, number in tally.places:
         text = f"  longest part in {number} of {tally.samples}: {kind_name}, {plain(where) or 'not named'}"
         console.print(Text(clean(text)), soft_wrap=True)
@@ -186,18 +175,13 @@ def _print_longest(console: Console, longest: Sequence[Placed], on: Callable[[in
     console.print()
     title = "Longest sections of the run, whether a sample met them or not (observed; no bound)"
     console.print(Text(title, "bold"), soft_wrap=True)
-    table = Table.grid(padding=(0, 1, 0, 0))
-    table.add_column(justify="right", no_wrap=True)
-    table.add_column(no_wrap=True)
-    table.add_column()
+    rows = []
     for placed in longest:
         times = f" ({placed.times} times)" if placed.times > 1 else ""
         turns = f"; {format_ns(placed.turns_ns)} of it other CPUs' turns" if placed.turns_ns else ""
         where = f"in {placed.section.thread}{on(placed.section.cpu)}; {calls(placed.chain)}{times}{turns}"
-        table.add_row(f"{placed.section.duration_ns:,} ns", placed.section.kind, Text(clean(where)))
-    if not longest:
-        table.add_row("none", "above 5 us", "")
-    console.print(Padding(table, (0, 0, 0, 2)))
+        rows.append((f"{placed.section.duration_ns:,} ns", placed.section.kind, where))
+    console.print(grid(rows or [("none", "above 5 us", "")], right=(0,), apart=1))
 
 
 def explained_dict(explained: Explained) -> dict[str, object]:

@@ -3,13 +3,12 @@
 
 from collections.abc import Iterator, Mapping
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
 
 from rtqual.base.units import format_bytes
 from rtqual.base.words import listed
 from rtqual.face.terminal.plain import plain
+from rtqual.face.terminal.tables import table
 from rtqual.parts.images.assembly import MINIMAL_ROOT_AT_MOST_B
 from rtqual.parts.images.known_good import CANDIDATES
 from rtqual.parts.images.pi import Tried
@@ -45,11 +44,11 @@ def as_dict(measured: Mapping[str, MeasuredImage]) -> dict[str, object]:
 
 def print_images(console: Console, measured: Mapping[str, MeasuredImage]) -> None:
     images = list(measured.values())
-    table = Table("", *(measured.image.flavour for measured in images), box=box.SIMPLE)
+    rows = []
     for name in images[-1].figures():
         cells = [measured.figures().get(name) for measured in images]
-        table.add_row(name, *("not measured" if cell is None else _value(*cell) for cell in cells))
-    console.print(table)
+        rows.append((name, *("not measured" if cell is None else _value(*cell) for cell in cells)))
+    console.print(table(("", *(measured.image.flavour for measured in images)), rows), "")
     for shown in images:
         image = shown.image
         console.print(f"{image.path}: kernel {image.release}, sha256 {image.sha256[:16]}...", soft_wrap=True)

@@ -4,11 +4,9 @@
 from decimal import Decimal
 from pathlib import Path
 
-from rich import box
-from rich.table import Table
-
 from rtqual.base.words import clean
 from rtqual.face.commands.app import LITERAL, Json, print_json
+from rtqual.face.terminal.tables import table
 
 _SHOWN_ROWS, _SHOWN_LETTERS = 200, 400
 
@@ -31,12 +29,8 @@ def query(sql: str, folders: list[Path], /, *, as_json: Json = False) -> int:
         rows = [[plain(_number(value)) for value in row] for row in found.rows]
         print_json({"columns": found.columns, "rows": rows, "more": found.more})
         return 0
-    table = Table(box=box.SIMPLE)
-    for column in found.columns:
-        table.add_column(clean(column[:_SHOWN_LETTERS]), overflow="fold")
-    for row in found.rows[:_SHOWN_ROWS]:
-        table.add_row(*("" if value is None else _shown(value) for value in row))
-    LITERAL.print(table)
+    shown = [["" if value is None else _shown(value) for value in row] for row in found.rows[:_SHOWN_ROWS]]
+    LITERAL.print(table([column[:_SHOWN_LETTERS] for column in found.columns], shown))
     if len(found.rows) > _SHOWN_ROWS:
         LITERAL.print(f"{_SHOWN_ROWS} rows are shown, there are more: LIMIT, or --json", highlight=False)
     return 0

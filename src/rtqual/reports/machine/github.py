@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Summaries in GitHub's Markdown, for $GITHUB_STEP_SUMMARY or a comment on a pull request. GitLab renders them too."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
+from rtqual.base.words import table
 from rtqual.engine.analysis.model import Evidence
 from rtqual.engine.analysis.regression.course import Course, Regressions
 from rtqual.engine.analysis.regression.origin import cell_name
@@ -10,7 +11,7 @@ from rtqual.engine.analysis.verdict.headline import result
 from rtqual.engine.analysis.verdict.model import Gate, Outcome, Standing, Verdict
 from rtqual.engine.mission import Mission
 from rtqual.reports.machine.gate_sections import headline, overall, sections
-from rtqual.reports.page.markdown import literal, table
+from rtqual.reports.page.markdown import literal
 from rtqual.reports.page.text import clean, number, prose
 
 _SIGNS = {Outcome.MET: "✅", Outcome.NOT_MET: "❌", Outcome.UNDECIDED: "❓", Outcome.INDICATIVE: "🔶"}
@@ -39,7 +40,7 @@ def gate_github(found: Regressions) -> str:
         for part in section.parts:
             text += f"\n{_line(part.heading)}\n" if part.heading else ""
             if any(how or why for _, how, why in part.rows):
-                text += table(("", "Baseline to now", "Why"), [[prose(cell) for cell in row] for row in part.rows])
+                text += _table(("", "Baseline to now", "Why"), [[prose(cell) for cell in row] for row in part.rows])
             else:
                 text += "\n" + "".join(f"- {_line(what)}\n" for what, _, _ in part.rows)
     return text
@@ -49,13 +50,13 @@ def _verdict(verdict: Verdict, heading: str) -> Iterator[str]:
     yield f"\n### {_line(heading)}\n\n> **{_line(verdict.headline)}**\n"
     yield _bullets("The candidates differ", verdict.differs)
     part = "" if verdict.scored in (None, 1.0) else f", over {100 * (verdict.scored or 0):.0f} % of the weight"
-    yield table(
+    yield _table(
         ("Candidate", "Result", f"Score{part}"),
         [_standing(verdict, other_standing) for other_standing in verdict.standings],
     )
     gates = [[other_standing.candidate, *row] for other_standing in verdict.standings for row in _gates(other_standing)]
     if gates:
-        yield table(("Candidate", "Requirement", "", "Why"), gates)
+        yield _table(("Candidate", "Requirement", "", "Why"), gates)
     for standing in verdict.standings:
         told = {f"'{gate.requirement}': {gate.reason}" for gate in standing.gates}
         yield _bullets(f"Refused: {standing.candidate}", [reason for reason in standing.refusals if reason not in told])
@@ -80,6 +81,10 @@ def _gates(standing: Standing) -> Iterator[list[str]]:
 
 def _gate(gate: Gate) -> list[str]:
     return [prose(gate.requirement), f"{_SIGNS[gate.outcome]} {gate.outcome}", prose(gate.reason or gate.limit)]
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    return f"\n{table(heads, rows, literal)}\n"
 
 
 def _bullets(title: str, items: Iterable[str]) -> str:

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Text that Markdown prints as it is, and tables of it."""
+"""Text that Markdown prints as it is."""
 
 import re
-from collections.abc import Sequence
 
 _SPECIAL = re.compile(r"([\\`*{}\[\]<>#|~!&$]|\b_|_\b|(?<=_)_)")
 # What GitHub and GitLab make links of, or notify people of, though no character of it is Markdown's: people and teams,
@@ -18,9 +17,3 @@ def literal(text: str) -> str:
     line = line.replace("\\<", "&lt;").replace("\\>", "&gt;").replace("\\&", "&amp;")
     line = _ALIVE.sub(_JOINER, line)
     return _LIST_START.sub(r"\1\\\2", line)
-
-
-def table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Of plain text, after an empty line."""
-    lines = [titles, ["---"] * len(titles), *([literal(cell) for cell in row] for row in rows)]
-    return "\n" + "".join(f"| {' | '.join(line)} |\n" for line in lines)

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 
 from rich.console import Console
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from rtqual.base.words import clean, count
 from rtqual.engine.kernel.lint.judged_system import System
 from rtqual.engine.kernel.lint.lint_rules import Finding, Fix, Severity, State
 from rtqual.face.terminal.plain import plain
+from rtqual.face.terminal.tables import grid
 from rtqual.parts.tailor.lint.stage import Linted
 
 _TITLES = {
@@ -39,7 +39,7 @@ def print_lint(console: Console, linted: Linted) -> None:
                     Text.assemble((finding.rule.id, "bold"), f": {clean(finding.seen)}"), (0, 0, 0, 2), expand=False
                 )
             )
-            console.print(Padding(_details(finding), (0, 0, 0, 4), expand=False))
+            console.print(_details(finding))
     _print_unknown(console, findings)
     console.print()
     console.print(Text(summary(findings), "bold"))
@@ -85,18 +85,13 @@ def as_dict(linted: Linted) -> dict[str, object]:
     }
 
 
-def _details(finding: Finding) -> Table:
-    table = Table.grid(padding=(0, 1, 0, 0))
-    table.add_column(no_wrap=True)
-    table.add_column()
+def _details(finding: Finding) -> Padding:
     rule = finding.rule
-    table.add_row("why", Text(" ".join(rule.reason.split())))
-    for place, text in _mended(finding.fix):
-        table.add_row(place, Text(text, "cyan"))
+    rows: list[tuple[object, ...]] = [("why", " ".join(rule.reason.split()))]
+    rows += [(place, Text(text, "cyan")) for place, text in _mended(finding.fix)]
     if rule.effect:
-        table.add_row("effect", Text(f"{' '.join(rule.effect.text.split())} ({rule.effect.n}; {rule.effect.source})"))
-    table.add_row("source", Text(rule.source, "dim"))
-    return table
+        rows.append(("effect", f"{' '.join(rule.effect.text.split())} ({rule.effect.n}; {rule.effect.source})"))
+    return grid([*rows, ("source", Text(rule.source, "dim"))], apart=1, indent=4)
 
 
 def _mended(fix: Fix) -> Iterator[tuple[str, str]]:
