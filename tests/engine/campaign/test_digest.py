@@ -146,6 +146,19 @@ def test_a_length_beyond_all_numbers_is_refused_in_a_line(campaign: Path) -> Non
         history([campaign, campaign])
 
 
+def test_few_notes_look_whether_they_are_too_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[Path] = []
+    every = Path.iterdir
+    monkeypatch.setattr(digest, "_memory", lambda: tmp_path)
+    monkeypatch.setattr(digest, "_MOST_NOTED", 300)
+    monkeypatch.setattr(Path, "iterdir", lambda path: looked.append(path) or every(path))
+    for number in range(3000):
+        digest.note(b"%d" % number)
+    monkeypatch.undo()
+    assert 0 < len(looked) < 60, "of 3000 notes"
+    assert len(list(tmp_path.iterdir())) < 3000 and (tmp_path / digest.sha256_of(b"2999")).exists()
+
+
 def test_a_record_that_tells_no_time_has_none(tmp_path: Path) -> None:
     """What a stranger's record says of its start is no date."""
     odd = []

@@ -40,6 +40,7 @@ MEND = "delete it: it is made anew from the records"
 _MOST_FACTS, _LONGEST = 60, 200  # of a group; characters of a text that a stranger wrote
 _MOST_PARSED = 4096
 _MOST_NOTED = 100_000  # digests; an empty file each
+_LOOKS = "00"  # begins the hash of one in 256 of them, which looks whether they are too many
 _AT_LEAST, _BINNED, _ASKED = 1, 2, 4
 _NONE = -1  # no text
 Text = Annotated[int, Field(ge=_NONE)]
@@ -234,10 +235,11 @@ def note(content: bytes) -> None:
     """
     with suppress(OSError):
         _memory().mkdir(exist_ok=True)
-        (_memory() / sha256_of(content)).touch()
-        known = list(_memory().iterdir())
-        if len(known) > _MOST_NOTED:
-            for old in sorted(known, key=lambda path: path.stat().st_mtime_ns)[: _MOST_NOTED // 2]:
+        name = sha256_of(content)
+        (_memory() / name).touch()
+        if name.startswith(_LOOKS):
+            known = sorted(_memory().iterdir(), key=lambda path: path.stat().st_mtime_ns, reverse=True)
+            for old in known[_MOST_NOTED:]:
                 old.unlink(missing_ok=True)
 
 

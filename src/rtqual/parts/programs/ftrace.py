@@ -15,7 +15,7 @@ from struct import error as StructError
 from struct import unpack_from
 from typing import NamedTuple
 
-from rtqual.base.architecture import ARCHITECTURES, Architecture
+from rtqual.base.architecture import HERE, Architecture
 from rtqual.base.errors import RunFailed
 from rtqual.engine.boards.calls import AT_MOST, SLEEP, WAITING
 from rtqual.parts.programs.thread_trace import UNTOLD
@@ -69,10 +69,9 @@ class _Read:
 
 def of_this_machine() -> Architecture:
     """Raises RunFailed on a processor whose system calls are not known."""
-    for architecture in ARCHITECTURES:
-        if architecture.triplet.startswith(platform.machine()):
-            return architecture
-    raise RunFailed(f"jobs on this machine cannot be seen: its processor, {platform.machine()}, is not known here")
+    if HERE.foreign:
+        raise RunFailed(f"jobs on this machine cannot be seen: its processor, {platform.machine()}, is not known here")
+    return HERE
 
 
 def as_log(text: str, architecture: Architecture) -> str:
