@@ -162,6 +162,27 @@ end
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(("prio", "source"), [(120, "timer"), (29, "before")])
+def test_a_sleeper_without_priority_waits_for_the_timers_thread(prio: int, source: str) -> None:
+    """On PREEMPT_RT, which wakes no others there."""
+    log = f"""\
+1 n 0 7 7 {prio} 0 loop
+1 s 0 7 230 1 0
+2 o 0 7 1 0 0
+800 r 0 40 50 0 0 load
+1400 r 0 15 98 0 0 ktimers/0
+1500 x 0 7 1000 0 0
+1600 w 0 7 15 0 0
+1700 i 0 7 0 0 0
+3000 s 0 7 230 1 0
+end
+"""
+    trace = read(log, AMD64)
+    (job,) = jobs(trace.threads[7], _SLEEP)
+    told = [(one.source, one.duration_ns, one.name) for one in parts(job, trace.threads[7], trace)]
+    assert told[:2] == [(source, 400, "load:40"), (source, 100, "ktimers/0:15")]
+
+
 def test_a_futex_call_that_wakes_is_no_point() -> None:
     trace = read("1 n 0 7 7 120 0 x\n2 s 0 7 202 4096 129\n3 s 0 7 202 4096 128\nend\n", AMD64)
     assert [step.point for step in trace.threads[7].steps] == [WaitPoint("futex", 4096)]

@@ -245,9 +245,9 @@ def _late(watched: JudgedTask, trace: ThreadTrace) -> Iterator[LateSample]:
 def _cautions(watched: JudgedTask, trace: ThreadTrace, ticks_per_s: int) -> Iterator[str]:
     """What of a task's jobs its owner ought to know, though its figures stand."""
     name, period, some = watched.task.name, watched.task.period, watched.finished
-    below = next(
-        (found for job in some if (found := timer_thread(job, trace)) and found.prio > watched.thread.prio), None
-    )
+    thread = watched.thread
+    expired_in = (timer_thread(job, thread, trace) for job in some)
+    below = next((found for found in expired_in if found and found.prio > thread.prio), None)
     if below:
         yield (
             f"task {name}: its timers expire in {clean(below.name)}, a thread of a lower priority than its own: raise "

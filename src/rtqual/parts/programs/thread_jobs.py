@@ -16,7 +16,8 @@ from typing import NamedTuple
 from rtqual.parts.programs.thread_trace import Did, Running, Thread, ThreadStep, ThreadTrace, WaitPoint, ran
 from rtqual.protocols.record.schema import LatePart, LateSource
 
-_TIMER_THREADS = ("ktimers/", "ksoftirqd/")
+_SLEEPERS = "ktimers/"
+_TIMER_THREADS = (_SLEEPERS, "ksoftirqd/")
 # Where the CPU was idle nobody was before it: it took the interrupt, and to come to the timer's thread or its own.
 _OF_IDLE: dict[LateSource, LateSource] = {"before": "irq", "timer": "switch", "thread": "switch"}
 _JOB_BEFORE = "its job before"
@@ -220,12 +221,19 @@ def most_missed(missed: Sequence[bool], window: int) -> int:
     return max((end - sums[max(0, at - window)] for at, end in enumerate(sums)), default=0)
 
 
-def timer_thread(job: ThreadJob, trace: ThreadTrace) -> Running | None:
-    """The thread of the kernel in which a job's timer expired; None where an interrupt did it, or nobody knows."""
+def timer_thread(job: ThreadJob, thread: Thread, trace: ThreadTrace) -> Running | None:
+    """The thread of the kernel in which a job's timer expired; None where an interrupt did it, or nobody knows.
+
+    Where it is not told: PREEMPT_RT wakes sleepers without a real-time priority in `ktimers/N`, and no others.
+    """
     running = trace.cpus.get(job.released_on, ())
     at = bisect_right(running, job.expired_ns, key=lambda pair: pair.ns)
-    last = running[at - 1] if at and job.expired_in else None
-    return last if last and last.tid == job.expired_in and last.name.startswith(_TIMER_THREADS) else None
+    if not at or not job.expired_ns:
+        return None
+    last = running[at - 1]
+    if job.expired_in:
+        return last if last.tid == job.expired_in and last.name.startswith(_TIMER_THREADS) else None
+    return last if not thread.priority and last.name.startswith(_SLEEPERS) else None
 
 
 def parts(job: ThreadJob, thread: Thread, trace: ThreadTrace) -> list[LatePart]:
@@ -273,7 +281,7 @@ def _parts(job: ThreadJob, thread: Thread, trace: ThreadTrace, end_ns: int) -> I
     if job.upstream:
         yield from _upstream(job.upstream, trace.threads[job.by], trace, released_ns)
     else:
-        source: LateSource = "timer" if timer_thread(job, trace) else "before"
+        source: LateSource = "timer" if timer_thread(job, thread, trace) else "before"
         yield from _others(source, thread, trace, (job.due_ns, released_ns, job.released_on))
     if job.overran:
         first, begin_ns = 0, released_ns
