@@ -91,6 +91,29 @@ def test_a_moment_that_had_passed_is_told_by_the_job_before() -> None:
     assert told == [("thread", 50_000, "above:9"), ("own", 50_000, "its job before"), ("own", 200_000, "")]
 
 
+def test_a_timer_that_was_due_when_it_was_set_was_not_late() -> None:
+    """The thread asked for a moment that had passed by 2 us, and was put to sleep all the same."""
+    log = """\
+1 n 0 7 7 29 1 loop
+2 s 0 7 230 1 1000
+3 o 0 7 1 0 0
+1500 x 0 7 1000 0 0
+1600 w 0 7 0 0 0
+1700 i 0 7 0 0 0
+7000 s 0 7 230 1 5000
+7100 o 0 7 1 0 0
+7400 x 0 7 5000 0 0
+7500 w 0 7 0 0 0
+7700 i 0 7 0 0 0
+9000 s 0 7 230 1 9500
+end
+"""
+    trace = read(log, AMD64)
+    job = jobs(trace.threads[7], _SLEEP)[1]
+    told = [(one.source, one.duration_ns, one.name) for one in parts(job, trace.threads[7], trace)]
+    assert told == [("own", 2_000, "its job before"), ("before", 400, ""), ("switch", 300, ""), ("own", 1_300, "")]
+
+
 def test_an_idle_cpu_is_nobody_who_went_first() -> None:
     """It took the timer's interrupt, and to switch."""
     log = """\
@@ -209,7 +232,7 @@ end
     some = jobs(trace.threads[7], _SIGNAL)
     assert [(job.due_ns, job.timed, job.finished_ns) for job in some] == [(900, True, 2_600), (1_900, True, 3_000)]
     told = [(part.source, part.duration_ns, part.name) for part in parts(some[1], trace.threads[7], trace)]
-    assert told == [("before", 100, ""), ("own", 600, "its job before"), ("own", 400, "")]
+    assert told == [("own", 700, "its job before"), ("own", 400, "")]
 
 
 def test_a_chain_is_due_when_its_head_was() -> None:

@@ -41,12 +41,12 @@ class ThreadJob:
     released_on: int = 0  # the CPU on which its timer expired, or it was woken
     expired_in: int = 0  # the thread in which its timer did, where that is told
     faults: int = 0  # page faults
-    overran: bool = False  # whether it was due while the thread was still at its job before
     upstream: "ThreadJob | None" = None  # another task's job that released it, from whose due time it counts
     waits: Counter[WaitPoint] = field(default_factory=Counter)  # at points of its own, from its start on
     locked: int = 0  # waits inside the kernel
     preempted: int = 0
-    first: int = 0  # its first step among the thread's
+    entered: int = 0  # the step, among the thread's, at which it entered its release point
+    first: int = 0  # its first step
     last: int = 0
 
     @property
@@ -100,8 +100,8 @@ class _Release:
         woken = self.woken or self.entered
         return ThreadJob(
             due_ns, timed, woken.ns, woken.by, started_ns, expired_ns=expired_ns,
-            released_on=(self.expired or woken).cpu, expired_in=self.expired.by if self.expired else 0, first=number,
-            overran=self.woken is None,
+            released_on=(self.expired or woken).cpu, expired_in=self.expired.by if self.expired else 0,
+            entered=self.number, first=number,
         )  # fmt: skip
 
 
@@ -274,26 +274,19 @@ class _Part(NamedTuple):
 
 def _parts(job: ThreadJob, thread: Thread, trace: ThreadTrace, end_ns: int) -> Iterator[_Part]:
     """Until then, at most."""
-    released_ns = job.expired_ns or (job.due_ns if job.overran else job.woken_ns)
-    released_ns = min(max(job.due_ns, released_ns), end_ns)
+    entered_ns = thread.steps[job.entered].ns  # before, it was at its job before
+    entered_ns = min(max(job.due_ns, entered_ns), end_ns)
+    released_ns = min(max(entered_ns, job.expired_ns or job.woken_ns), end_ns)
     started_ns = min(max(released_ns, job.started_ns), end_ns)
-    first = job.first
     if job.upstream:
         yield from _upstream(job.upstream, trace.threads[job.by], trace, released_ns)
     else:
+        for part in _steps(thread, trace, (0, job.entered), (job.due_ns, entered_ns)):
+            yield part._replace(name=_JOB_BEFORE) if part.source == "own" else part
         source: LateSource = "timer" if timer_thread(job, thread, trace) else "before"
-        yield from _others(source, thread, trace, (job.due_ns, released_ns, job.released_on))
-    if job.overran:
-        first, begin_ns = 0, released_ns
-    else:
-        yield from _others("thread", thread, trace, (released_ns, started_ns, thread.steps[first].cpu))
-        begin_ns = started_ns
-    for part in _steps(thread, trace, (first, job.last), (begin_ns, end_ns)):
-        if part.source == "own" and part.begin_ns < started_ns:
-            cut_ns = min(part.end_ns, started_ns)
-            yield part._replace(end_ns=cut_ns, name=_JOB_BEFORE)
-            part = part._replace(begin_ns=cut_ns)  # noqa: PLW2901 - what is left of it
-        yield part
+        yield from _others(source, thread, trace, (entered_ns, released_ns, job.released_on))
+    yield from _others("thread", thread, trace, (released_ns, started_ns, thread.steps[job.first].cpu))
+    yield from _steps(thread, trace, (job.first, job.last), (started_ns, end_ns))
 
 
 def _upstream(job: ThreadJob, thread: Thread, trace: ThreadTrace, end_ns: int) -> Iterator[_Part]:
