@@ -287,6 +287,18 @@ def _octets(kind: Text, source: _Bits, values: Values) -> bytes:
     return source.get(size).to_bytes((size + 7) // 8, "big")
 
 
+def fixed_bits(kind: Number | Text) -> int:
+    """Return the size of a type that has the same in each packet. Raises Refused where it has not, or none can be."""
+    if not isinstance(kind.bits, int):
+        raise Refused("no fixed size")
+    if isinstance(kind, Text):
+        return _size(kind.bits, Values())
+    bits = _number_bits(kind, Values())
+    if kind.coding is Coding.IEEE and bits not in _FLOATS:
+        raise Refused(f"an IEEE number of {bits} bits")
+    return bits
+
+
 def _number_bits(kind: Number, values: Values) -> int:
     bits = _size(kind.bits, values)
     if not 1 <= bits <= 1024:
@@ -359,11 +371,11 @@ def _write(kind: Type, value: Any, out: _Bits, values: Values, depth: int) -> No
             _write_text(kind, value, out, values)
         case Number():
             bits = _number_bits(kind, values)
-            out.put(_raw(kind, value, bits), bits, little=kind.little)
+            out.put(raw_of(kind, value, bits), bits, little=kind.little)
 
 
 def _write_text(kind: Text, value: Any, out: _Bits, values: Values) -> None:
-    data = _as_octets(kind, value)
+    data = octets_of(kind, value)
     if kind.most_octets is not None and len(data) > kind.most_octets:
         raise Refused(f"{len(data)} octets, {kind.most_octets} at most")
     if kind.tag_bits:
@@ -382,7 +394,7 @@ def _write_text(kind: Text, value: Any, out: _Bits, values: Values) -> None:
     out.put(int.from_bytes(data, "big"), len(data) * 8)
 
 
-def _as_octets(kind: Text, value: Any) -> bytes:
+def octets_of(kind: Text, value: Any) -> bytes:
     try:
         if isinstance(value, str):
             return value.encode(kind.charset) if kind.charset else bytes.fromhex(value.removeprefix("0x"))
@@ -394,7 +406,7 @@ def _as_octets(kind: Text, value: Any) -> bytes:
     raise Refused(f"{value!r:.60} is no {what}")
 
 
-def _raw(kind: Number, value: Any, bits: int) -> int:
+def raw_of(kind: Number, value: Any, bits: int) -> int:
     """Return the number's bits. Raises Refused where it does not fit."""
     if kind.labels and isinstance(value, str):
         label = next((raw for raw, label in kind.labels.items() if label == value), number(value))

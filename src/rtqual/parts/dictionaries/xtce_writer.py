@@ -3,55 +3,46 @@
 
 Names of XTCE hold no dots and slashes, so CFE_ES.NOOP is CFE_ES_NOOP there. Arrays and structures become a parameter
 for each of their numbers. From the first field without a fixed size on a packet is left out.
+
+The dictionary may be a stranger's: what is written of a command or packet is looked at before anything of it is.
 """
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from rtqual.parts.dictionaries.bounded_files import attempt
 from rtqual.parts.dictionaries.model import (
     All,
-    Array,
     Coding,
     CommandType,
     Dictionary,
-    Field,
     Number,
     Packet,
     Polynomial,
-    Struct,
     Text,
     Where,
-    number,
 )
+from rtqual.parts.dictionaries.value_codec import MOST_OCTETS, octets_of, raw_of
+from rtqual.parts.dictionaries.xtce_flat import FieldCount, Flat, flat_fields, xml_text
 from rtqual.protocols.dictionary import Refused
 
 NAMESPACE = "http://www.omg.org/spec/XTCE/20180204"
-_MOST_ELEMENTS = 256  # of an array, each a parameter of its own
 _SIGNED = {Coding.TWOS: "twosComplement", Coding.SIGN: "signMagnitude", Coding.ONES: "onesComplement"}
-
-
-@dataclass(frozen=True)
-class Flat:
-    """A field of a plain type. `at`: its first bit from the packet's start, where only that tells it; else it lies
-    `gap` bits behind the one before."""
-
-    name: str
-    type: Number | Text
-    at: int | None = None
-    gap: int = 0
-    fixed: int | None = None
 
 
 @dataclass
 class Written:
-    """`left_out`: names of commands and packets, and why; `names`: the dictionary's, as the document has them."""
+    """`left_out`: names of commands and packets, and why; `names`: the dictionary's, as the document has them; `taken`:
+    what is named so in it, by kind."""
 
     root: Element
     left_out: dict[str, str] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
+    taken: set[tuple[str, str]] = field(default_factory=set)
+    work: FieldCount = field(default_factory=FieldCount)
 
     @property
     def text(self) -> str:
@@ -71,14 +62,21 @@ def xtce_name(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9_-]", "_", name)
 
 
-def _own_name(made: Written, name: str) -> str:
-    """A name as it is in the document; empty where another of the dictionary's is written alike there."""
+def _own_name(made: Written, kind: str, name: str) -> str:
+    """A name as it is in the document; empty where another of its kind is written alike there."""
     own = xtce_name(name)
-    if own in made.names.values() and made.names.get(name) != own:
+    if not _is_free(made, kind, own):
         made.left_out[name] = "is written as another name of the dictionary is"
         return ""
     made.names[name] = own
     return own
+
+
+def _is_free(made: Written, kind: str, own: str) -> bool:
+    """Whether nothing of a kind is named so; now it is."""
+    before = len(made.taken)
+    made.taken.add((kind, own))
+    return len(made.taken) > before
 
 
 def _telemetry(made: Written, dictionary: Dictionary) -> None:
@@ -93,12 +91,15 @@ def _telemetry(made: Written, dictionary: Dictionary) -> None:
         if id(packet) in done:
             continue
         done.add(id(packet))
-        try:
-            equal = list(_equalities(packet.where)) if base else []
-        except Refused as why:
-            made.left_out[packet.name] = str(why)
+        equal = attempt(packet.name, lambda where: [*_equalities(where)], packet.where) if base else []
+        if isinstance(equal, Refused):
+            made.left_out[packet.name] = str(equal)
             continue
-        if not (name := _own_name(made, packet.name)):
+        told = [_of_parents(where.name, packet.base, alone) for where in equal]
+        if lacking := next((own for own in told if ("parameter", own) not in made.taken), ""):
+            made.left_out[packet.name] = f"is known by {lacking}, which is left out"
+            continue
+        if not (name := _own_name(made, "packet", packet.name)):
             continue
         if not base and packet.where != All():
             made.left_out[packet.name] = "by which values it is known is left out: no container before it has them"
@@ -112,24 +113,28 @@ def _telemetry(made: Written, dictionary: Dictionary) -> None:
             if not flat.name:
                 continue
             own = prefix + xtce_name(flat.name)
-            _type(types, "Parameter", own, flat.type)
+            if not _is_free(made, "parameter", own):
+                made.left_out[packet.name] = f"{flat.name} is written as another field is; what follows is left out"
+                break
+            _type(types, "Parameter", own, flat)
             SubElement(parameters, "Parameter", name=own, parameterTypeRef=own)
             _place(SubElement(entries, "ParameterRefEntry", parameterRef=own), flat)
         if base:
             criteria = SubElement(element, "BaseContainer", containerRef=base)
             compared = SubElement(SubElement(criteria, "RestrictionCriteria"), "ComparisonList") if equal else None
-            for where in equal:
+            for own, where in zip(told, equal, strict=True):
                 row = SubElement(compared, "Comparison", value=where.value)  # type: ignore[arg-type]
-                row.set("parameterRef", _of_parents(where.name, packet.base, alone))
+                row.set("parameterRef", own)
                 row.set("useCalibratedValue", "false" if where.raw else "true")
         waiting += [(child, name) for child in reversed(packet.children)]
 
 
 def _of_parents(name: str, packet: Packet | None, alone: bool) -> str:
     """A parameter by the name of the packet that has it; `alone`: there is one head of all."""
+    field_name = name.partition("/")[0]  # of a member
     while packet is not None and not (alone and packet.base is None):
         known = () if isinstance(packet.fields, Refused) else packet.fields
-        if any(name == each.name for each in known):
+        if any(field_name == each.name for each in known):
             return f"{xtce_name(packet.name)}_{xtce_name(name)}"
         packet = packet.base
     return xtce_name(name)
@@ -138,7 +143,7 @@ def _of_parents(name: str, packet: Packet | None, alone: bool) -> str:
 def _equalities(where: Any) -> Iterator[Where]:
     """Raises Refused for what is not a list of equalities."""
     if isinstance(where, Where) and where.operator == "==":
-        yield where
+        yield replace(where, value=xml_text(where.value))
     elif isinstance(where, All) and not where.some:
         for part in where.parts:
             yield from _equalities(part)
@@ -151,45 +156,13 @@ def _flattened(packet: Packet, made: Written) -> Iterator[Flat]:
     if isinstance(packet.fields, Refused):
         made.left_out[packet.name] = str(packet.fields)
         return
-    try:
-        for each in packet.fields:
-            yield from _flat(each)
-    except Refused as why:
-        made.left_out[packet.name] = f"{why}; what follows is left out"
-
-
-def _flat(each: Field, prefix: str = "") -> Iterator[Flat]:
-    name = prefix + each.name
-    if each.when is not None or each.count is not None:
-        raise Refused(f"{name} is there at times only")
-    if isinstance(each.type, Number | Text):
-        _bits(each.type, name)
-        yield Flat(name, each.type, each.at, each.gap, each.fixed)
-        return
-    if each.at is not None:
-        raise Refused(f"{name} has several parts at a place of its own")
-    parts = each.type.members if isinstance(each.type, Struct) else _elements(each.type, name)
-    gap = each.gap
-    for part in parts:
-        yield from _flat(Field(part.name, part.type, part.at, part.gap + gap, part.when, part.count), f"{name}_")
-        gap = 0
-
-
-def _elements(array: Array, name: str) -> Sequence[Field]:
-    count = 1
-    for each in array.counts or (0,):
-        count *= each if isinstance(each, int) else 0
-    if not 0 < count <= _MOST_ELEMENTS:
-        raise Refused(f"{name} has a number of elements that is not fixed, or more than {_MOST_ELEMENTS}")
-    return [Field(str(place), array.of) for place in range(count)]
-
-
-def _bits(kind: Number | Text, name: str) -> int:
-    if not isinstance(kind.bits, int):
-        raise Refused(f"{name} has no fixed size")
-    if isinstance(kind, Number) and kind.coding is Coding.MIL:
-        raise Refused(f"{name} is a number of MIL-STD-1750A")
-    return kind.bits
+    made.work.of_packet = 0
+    for each in packet.fields:
+        flats = attempt(each.name, lambda each: [*flat_fields(made.work, each, each)], each)
+        if isinstance(flats, Refused):
+            made.left_out[packet.name] = f"{flats}; what follows is left out"
+            return
+        yield from flats
 
 
 def _place(entry: Element, flat: Flat) -> None:
@@ -200,20 +173,21 @@ def _place(entry: Element, flat: Flat) -> None:
     SubElement(place, "FixedValue").text = str(flat.gap if flat.at is None else flat.at)
 
 
-def _type(types: Element, of: str, name: str, kind: Number | Text) -> None:
+def _type(types: Element, of: str, name: str, flat: Flat) -> None:
+    kind = flat.type
     if isinstance(kind, Text):
         tag, size = ("Binary", "SizeInBits") if kind.charset is None else ("String", "SizeInBits")
         element = SubElement(types, f"{tag}{of}Type", name=name)
         encoding = SubElement(element, f"{tag}DataEncoding")
         held = SubElement(encoding, size) if kind.charset is None else SubElement(SubElement(encoding, size), "Fixed")
-        SubElement(held, "FixedValue").text = str(kind.bits)
+        SubElement(held, "FixedValue").text = str(flat.bits)
         if kind.charset is not None:
             encoding.set("encoding", kind.charset.upper())
         return
     floats = kind.coding is Coding.IEEE
     tag = "Enumerated" if kind.labels else "Float" if floats or kind.calibration else "Integer"
     element = SubElement(types, f"{tag}{of}Type", name=name)
-    encoding = SubElement(element, "FloatDataEncoding" if floats else "IntegerDataEncoding", sizeInBits=str(kind.bits))
+    encoding = SubElement(element, "FloatDataEncoding" if floats else "IntegerDataEncoding", sizeInBits=str(flat.bits))
     if kind.coding in _SIGNED:
         encoding.set("encoding", _SIGNED[kind.coding])
     if kind.little:
@@ -249,67 +223,95 @@ def _commands(made: Written, dictionary: Dictionary, fill: Mapping[str, Any]) ->
     part = SubElement(made.root, "CommandMetaData")
     types, every = SubElement(part, "ArgumentTypeSet"), SubElement(part, "MetaCommandSet")
     for name, command in dictionary.commands.items():
-        try:
-            if isinstance(command.fields, Refused):
-                raise command.fields
-            flat = [each for given in command.fields for each in _flat(given)]
-            fixed = {
-                each.name: _fixed(each, command, fill) for each in flat if each.name not in _set_by_user(command, flat)
-            }
-        except Refused as why:
-            made.left_out[name] = str(why)
-            continue
-        if own := _own_name(made, name):
-            _command(types, every, own, flat, fixed)
+        entries = attempt(name, _laid_out, made, command, fill)
+        if isinstance(entries, Refused):
+            made.left_out[name] = str(entries)
+        elif own := _own_name(made, "command", name):
+            _command(made, types, SubElement(every, "MetaCommand", name=own), command, entries)
 
 
-def _set_by_user(command: CommandType, flat: Sequence[Flat]) -> set[str]:
-    """The fields that are arguments."""
-    names = [name for name in command.arguments if name not in command.assigned]
-    return {
-        each.name
-        for each in flat
-        if each.name
-        and each.fixed is None
-        and any(each.name == name or each.name.startswith(f"{name}_") for name in names)
-    }
+@dataclass(frozen=True)
+class _Entry:
+    """A field of a command where the last ended; without a field that is of no matter."""
+
+    bits: int
+    value: int | None = 0  # None: the user's
+    flat: Flat | None = None
 
 
-def _fixed(each: Flat, command: CommandType, fill: Mapping[str, Any]) -> int:
-    value = next(
-        (given[each.name] for given in (command.assigned, fill, command.defaults) if each.name in given),
-        each.fixed or 0,
-    )
-    if not isinstance(each.type, Number) or each.type.coding is Coding.IEEE:
-        raise Refused(f"{each.name} is always the same, and no whole number")
-    labels = {label: raw for raw, label in each.type.labels.items()}
-    known = labels.get(value, number(value)) if isinstance(value, str) else value
-    if not isinstance(known, int | float):
-        raise Refused(f"{each.name} is {value!r:.40}, which is no number")
-    return int(known) % (1 << _bits(each.type, each.name))
+def _laid_out(made: Written, command: CommandType, fill: Mapping[str, Any]) -> list[_Entry]:
+    """A command's entries, each behind the other. Raises Refused where the document cannot say it."""
+    if isinstance(command.fields, Refused):
+        raise command.fields
+    entries, end, made.work.of_packet = list[_Entry](), 0, 0
+    for each in command.fields:
+        for flat in flat_fields(made.work, each, each):
+            gap = flat.gap if flat.at is None else flat.at - end
+            if gap < 0:
+                raise Refused(f"{flat.name} lies before the end of another field")
+            if end + gap + flat.bits > MOST_OCTETS * 8:
+                raise Refused(f"{flat.name} lies outside of any packet")
+            entries += [_Entry(gap)] if gap else []
+            of_user = each.name in command.arguments and each.name not in command.assigned and each.fixed is None
+            entries.append(_Entry(flat.bits, None if of_user and flat.name else _fixed(flat, command, fill), flat))
+            end += gap + flat.bits
+    arguments = [xtce_name(entry.flat.name) for entry in entries if entry.flat and entry.value is None]
+    types = [f"{xtce_name(command.name)}_{argument}" for argument in arguments]
+    if alike := next((one for one in types if not _is_free(made, "argument", one)), ""):
+        raise Refused(f"{alike} is written as another argument is")
+    return entries
 
 
-def _command(types: Element, every: Element, name: str, flat: Sequence[Flat], fixed: Mapping[str, int]) -> None:
-    element = SubElement(every, "MetaCommand", name=name)
-    own = [each for each in flat if each.name not in fixed]
-    arguments = SubElement(element, "ArgumentList") if own else None
+def _fixed(flat: Flat, command: CommandType, fill: Mapping[str, Any]) -> int:
+    """The bits of a field that no user sets."""
+    if not isinstance(flat.type, Number):
+        raise Refused(f"{flat.name} is always the same, and no number")
+    if flat.of.fixed is not None:
+        return flat.of.fixed & ((1 << flat.bits) - 1)
+    values = {**command.defaults, **fill, **command.assigned}
+    if flat.name != flat.of.name and flat.of.name in values:
+        raise Refused(f"{flat.of.name} is always the same, and of several parts")
+    try:
+        return raw_of(flat.type, values.get(flat.name, 0), flat.bits)
+    except Refused as why:
+        raise Refused(f"{flat.name}: {why}") from None
+
+
+def _initial(flat: Flat, value: Any) -> str:
+    """A default as the document has it. Raises Refused for one that does not fit."""
+    kind = flat.type
+    if flat.name != flat.of.name:
+        raise Refused("it is of several parts")
+    if isinstance(kind, Text):
+        octets = octets_of(kind, value)
+        return octets.hex() if kind.charset is None else xml_text(octets.decode(kind.charset))
+    raw_of(kind, value, flat.bits)
+    if not kind.labels or value in kind.labels.values():
+        return xml_text(str(value))
+    return kind.labels[int(value)]
+
+
+def _command(made: Written, types: Element, element: Element, command: CommandType, laid_out: Sequence[_Entry]) -> None:
+    name = element.get("name", "")
+    arguments = SubElement(element, "ArgumentList") if any(one.value is None for one in laid_out) else None
     entries = SubElement(SubElement(element, "CommandContainer", name=name), "EntryList")
     spare = 0
-    for each in flat:
-        if each.gap:
-            _constant(entries, f"spare{spare}", 0, each.gap, little=False)
-            spare += 1
-        if each.name in fixed:
-            kind = each.type
-            assert isinstance(kind, Number) and isinstance(kind.bits, int), each  # noqa: S101
-            _constant(entries, xtce_name(each.name) or f"spare{spare}", fixed[each.name], kind.bits, little=kind.little)
-            spare += not each.name
-            continue
-        argument = xtce_name(each.name)
-        _type(types, "Argument", f"{name}_{argument}", each.type)
-        if arguments is not None:
-            SubElement(arguments, "Argument", name=argument, argumentTypeRef=f"{name}_{argument}")
-        SubElement(entries, "ArgumentRefEntry", argumentRef=argument)
+    for one in laid_out:
+        flat, own = one.flat, xtce_name(one.flat.name) if one.flat else ""
+        if flat and arguments is not None and one.value is None:
+            _type(types, "Argument", f"{name}_{own}", flat)
+            argument = SubElement(arguments, "Argument", name=own, argumentTypeRef=f"{name}_{own}")
+            if flat.of.name in command.defaults:
+                initial = attempt(own, _initial, flat, command.defaults[flat.of.name])
+                if isinstance(initial, str):
+                    argument.set("initialValue", initial)
+                else:
+                    made.left_out[command.name] = f"the default of {flat.of.name} is left out: {initial}"
+            SubElement(entries, "ArgumentRefEntry", argumentRef=own)
+        else:
+            little = isinstance(one.flat.type, Number) and one.flat.type.little if one.flat else False
+            _constant(entries, own or f"spare{spare}", one.value or 0, one.bits, little=little)
+            spare += not own
 
 
 def _constant(parent: Element, name: str, value: int, bits: int, *, little: bool) -> None:
