@@ -7,6 +7,7 @@ Downloads and unpacked trees lie in the cache; an unpacked tree is named by the 
 import os
 import re
 import shutil
+import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from errno import EDQUOT, ENOSPC
@@ -18,8 +19,9 @@ from rtqual.base.architecture import AMD64, Architecture
 from rtqual.base.cache import cache_dir, kept, locked, sha256_file
 from rtqual.base.child import with_us
 from rtqual.base.errors import BadInput, RunFailed
-from rtqual.base.program import Ended, run
+from rtqual.base.program import Ended, find, run
 from rtqual.base.scratch import scratch
+from rtqual.base.words import whole
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9.+-]+")
 KERNELS = "linux-image-"  # how the names of packages with kernels begin
@@ -270,21 +272,40 @@ def need_space(folder: Path, needed_b: int) -> None:
 
 def fields_of(deb: Path) -> dict[str, str]:
     """What a package's file says of itself. Raises BadInput where it is none."""
-    done = _run(["dpkg-deb", "--field", str(deb)])
+    done = _run(["dpkg-deb", "--field", str(deb.absolute())])
     if done.code:
         raise BadInput(f"{deb}: is no Debian package")
     return _fields(done.stdout)
 
 
-def unpacked(deb: Path, name: str, record: Mapping[str, str]) -> Package:
+def unpacked(deb: Path, name: str, record: Mapping[str, str], *, most_b: int = 0) -> Package:
+    """From the cache if it was unpacked before. `most_b`: of what it holds, where it may be anybody's. Raises BadInput
+    where there is more, and RunFailed."""
     sha256 = sha256_file(deb)
 
     def make(fresh: Path) -> None:
-        done = _run(["dpkg-deb", "--extract", str(deb), str(fresh)])
+        if most_b and _packed_b(deb, most_b) >= most_b:
+            raise BadInput(f"{deb}: holds more than {most_b >> 30} GiB")
+        done = _run(["dpkg-deb", "--extract", str(deb.absolute()), str(fresh)])
         if done.code:
             mend = _room(done) or "delete it and try again"
             raise RunFailed(f"cannot unpack {deb.name}: {done.last_words()}; {mend}")
+        # Holes take no room, and as long to read as what is there.
+        if most_b and sum(path.lstat().st_size for path in fresh.rglob("*")) > most_b:
+            raise BadInput(f"{deb}: holds files of more than {most_b >> 30} GiB")
 
     tree = kept(cache_dir() / "unpacked" / sha256, make)
-    installed_size_b = int(record.get("Installed-Size", "0")) * 1024
-    return Package(name, record["Version"], sha256, installed_size_b, tree)
+    installed_kib = whole(record.get("Installed-Size", "")) or 0  # as its packer wrote it
+    return Package(name, record["Version"], sha256, installed_kib * 1024, tree)
+
+
+def _packed_b(deb: Path, most_b: int) -> int:
+    """The size of its archive, counted up to `most_b`: some MB may unpack to terabytes."""
+    command = with_us([find("dpkg-deb"), "--fsys-tarfile", str(deb.absolute())])
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as reading:
+        assert reading.stdout is not None  # noqa: S101
+        counted = 0
+        while counted < most_b and (piece := reading.stdout.read(1 << 20)):
+            counted += len(piece)
+        reading.kill()
+    return counted

@@ -2,9 +2,11 @@
 """Kernels that were built elsewhere: what is taken of their folder, and what is refused."""
 
 import gzip
+import io
 import shutil
 import struct
 import subprocess
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -204,6 +206,53 @@ def test_a_package_without_a_configuration_takes_one(folder: Path, tmp_path: Pat
     (tmp_path / "own").write_text("CONFIG_MINE=y\n")
     kernel = kernel_in(tmp_path / "u.deb", config=str(tmp_path / "own"))
     assert (kernel.tree / "boot/config-6.6.1-theirs").read_text() == "CONFIG_MINE=y\n"
+
+
+def packed(folder: Path, **control: str) -> Path:
+    """A package of what lies in `folder`/p, and of what somebody wrote in its control file."""
+    told = {"Package": "linux-image-u", "Version": "1", "Architecture": "amd64", "Maintainer": "T <t@t.example>"}
+    (folder / "p/DEBIAN").mkdir(parents=True, exist_ok=True)
+    lines = {**told, **control, "Description": "k"}
+    (folder / "p/DEBIAN/control").write_text("".join(f"{key}: {text}\n" for key, text in lines.items()))
+    words = ["dpkg-deb", "-Zgzip", "--build", "--nocheck", "p", "u.deb"]
+    subprocess.run(words, cwd=folder, check=True, capture_output=True)
+    return folder / "u.deb"
+
+
+def test_a_strangers_package_unpacks_to_no_more_than_a_kernel_has(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "p/boot").mkdir(parents=True)
+    (tmp_path / "p/boot/vmlinuz-6.6.1").write_bytes(bzimage(b"kernel"))
+    (tmp_path / "p/boot/config-6.6.1").write_text("CONFIG_MINE=y\n")
+    monkeypatch.setattr(given, "_MOST_UNPACKED_B", 8 << 20)
+    assert kernel_in(packed(tmp_path, **{"Installed-Size": "plenty"})).installed_size_b == 0
+    (tmp_path / "p/boot/zeros").write_bytes(bytes(9 << 20))
+    with pytest.raises(BadInput, match=r"u.deb: holds more than"):
+        kernel_in(packed(tmp_path))
+    (tmp_path / "p/boot/zeros").unlink()
+    # Of holes alone, as GNU tar tells them: nothing on the way, and terabytes to read.
+    holes = io.BytesIO()
+    with tarfile.open(fileobj=holes, mode="w") as archive:
+        hole = tarfile.TarInfo("./boot/hole")
+        hole.type, hole.pax_headers = tarfile.REGTYPE, {
+            "GNU.sparse.major": "1", "GNU.sparse.minor": "0", "GNU.sparse.name": "./boot/hole",
+            "GNU.sparse.realsize": str(1 << 42),
+        }  # fmt: skip
+        content = f"1\n{1 << 42}\n0\n".encode().ljust(512, b"\0")
+        hole.size = len(content)
+        archive.addfile(hole, io.BytesIO(content))
+    deb = packed(tmp_path)
+    (tmp_path / "data.tar").write_bytes(holes.getvalue())
+    for words in (["ar", "d", deb, "data.tar.gz"], ["ar", "q", deb, "data.tar"]):
+        subprocess.run(words, cwd=tmp_path, check=True, capture_output=True)
+    with pytest.raises(BadInput, match=r"u.deb: holds files of more than"):
+        kernel_in(deb)
+    with deb.open("r+b") as file:
+        file.truncate(1 << 42)
+    with pytest.raises(BadInput, match=r"u.deb: is larger than 2 GiB"):
+        kernel_in(deb)
+    assert [path.name for path in (cache_dir() / "unpacked").iterdir() if path.is_dir()] != []
 
 
 LAID_OUT = """

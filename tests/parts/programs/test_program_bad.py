@@ -139,6 +139,12 @@ def test_a_package_comes_whole_though_the_guest_has_a_tool_that_needs_it(folder:
     assert {"usr/bin/python3", f"usr/lib/{version}/json/decoder.py", f"usr/lib/{version}/struct.py"} <= laid.keys()
 
 
+def test_a_folder_without_end_is_refused_before_it_is_listed(folder: Path, tmp_path: Path) -> None:
+    given = Program(name="x", binary="shell", files={"/all": "/"})
+    with pytest.raises(BadInput, match="files: / holds more than 20,000 files"):
+        program_files.hashes(given, folder)
+
+
 def test_a_sparse_file_without_end_is_refused_before_it_is_read(folder: Path, tmp_path: Path) -> None:
     with (tmp_path / "map").open("wb") as sparse:
         sparse.truncate(1 << 42)

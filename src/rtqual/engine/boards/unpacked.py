@@ -17,11 +17,10 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from elftools.common.exceptions import ELFError
-from elftools.elf.elffile import ELFFile
 from elftools.elf.segments import NoteSegment
 
 from rtqual.base.cache import cache_dir, locked, settle, sha256_file
+from rtqual.base.elf_file import DAMAGED, opened
 from rtqual.base.errors import RunFailed
 
 _MAGIC, _MAGIC_AT = b"HdrS", 0x202
@@ -123,7 +122,7 @@ def _library(name: str) -> ctypes.CDLL:
 
 def _has_pvh(kernel: bytes) -> bool:
     try:
-        segments = [s for s in ELFFile(io.BytesIO(kernel)).iter_segments("PT_NOTE") if isinstance(s, NoteSegment)]
+        segments = [s for s in opened(io.BytesIO(kernel)).iter_segments("PT_NOTE") if isinstance(s, NoteSegment)]
         return any(note["n_name"] == _XEN and str(note["n_type"]) == _PVH for s in segments for note in s.iter_notes())
-    except (ELFError, ValueError, KeyError):
+    except DAMAGED:
         return False

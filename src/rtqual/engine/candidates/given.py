@@ -20,6 +20,8 @@ from rtqual.engine.mission import Candidate
 from rtqual.protocols.board.system import Kernel
 from rtqual.protocols.instrument.all_instruments import all_instruments
 
+_MOST_PACKAGE_B, _MOST_UNPACKED_B = 2 << 30, 8 << 30  # with symbols to debug by a kernel has some GB
+
 
 def _of_cores() -> set[str]:
     """Programs that no package brings: those that measure a core beside Linux."""
@@ -87,11 +89,13 @@ def _kept(name: str, built: FoundKernel) -> Package:
 
 
 def _of_package(candidate: Candidate, deb: Path) -> Package:
+    if deb.stat().st_size > _MOST_PACKAGE_B:  # which is hashed
+        raise BadInput(f"{deb}: is larger than {_MOST_PACKAGE_B >> 30} GiB")
     said = fields_of(deb)
     wanted = candidate.architecture
     if wanted and said.get("Architecture") != wanted.name:
         raise BadInput(f"{deb}: is for {said.get('Architecture')}, and the candidate for {wanted.name}")
-    return unpacked(deb, said.get("Package", ""), {"Version": said.get("Version", ""), **said})
+    return unpacked(deb, said.get("Package", ""), {"Version": said.get("Version", ""), **said}, most_b=_MOST_UNPACKED_B)
 
 
 def _static(name: str, program: Path) -> Path:

@@ -77,15 +77,14 @@ def _kept(content: bytes) -> Path:
 
 
 def _program(content: bytes) -> "ELFFile":
-    from elftools.common.exceptions import ELFError  # noqa: PLC0415 - slow to load, and only images need it
-    from elftools.elf.elffile import ELFFile  # noqa: PLC0415
+    from rtqual.base.elf_file import DAMAGED, opened  # noqa: PLC0415 - slow to load, and only images need it
 
     try:
-        elf = ELFFile(BytesIO(content))
+        elf = opened(BytesIO(content))
         if elf["e_type"] != "ET_EXEC" or max(elf.num_sections(), elf.num_segments()) > _MOST_SECTIONS:
             raise BadInput(_NO_PROGRAM)
         list(elf.iter_segments()), list(elf.iter_sections())  # all of them can be read
-    except (ELFError, UnicodeDecodeError, OverflowError):
+    except DAMAGED:
         raise BadInput(_NO_PROGRAM) from None
     return elf
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from rtqual import __version__
+from rtqual.base import named
 from rtqual.base.apt import Package
 from rtqual.base.architecture import Architecture
 from rtqual.base.errors import BadInput
@@ -26,8 +27,8 @@ def image_of(name: str, package: Package) -> tuple[Path, str]:
 def config_of(name: str, package: Package, release: str) -> str:
     """The configuration in a package, of the kernel of this release."""
     try:
-        return (package.tree / "boot" / f"config-{release}").read_text()
-    except FileNotFoundError:
+        return named.read(package.tree / "boot" / f"config-{release}").decode(errors="replace")
+    except OSError:
         raise BadInput(
             f"candidate {name}: package {package.name} lacks boot/config-{release} (Ubuntu has it in another): "
             "give the files in [candidate.built] (docs/mission.md)"
@@ -91,5 +92,5 @@ def _module_counts(tree: Path, release: str) -> dict[str, str]:
     counts = {"modules_available": str(len(modules))}
     for folder in folders:
         if (folder / "modules.builtin").exists():
-            counts["built_in_drivers"] = str(len((folder / "modules.builtin").read_text().split()))
+            counts["built_in_drivers"] = str(len(named.read(folder / "modules.builtin").split()))
     return counts

@@ -7,21 +7,18 @@ import hashlib
 import lzma
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
 
+from rtqual.base import named
 from rtqual.base.apt import Package, fetch, fetch_closure
 from rtqual.base.architecture import AMD64, ARM64, ARMHF, HERE, Architecture
 from rtqual.base.cache import cache_dir, kept
-from rtqual.base.errors import RunFailed
+from rtqual.base.errors import BadInput, RunFailed, first_line
 from rtqual.base.program import run
 from rtqual.base.scratch import scratch
 from rtqual.protocols.part import brought
-
-if TYPE_CHECKING:
-    from elftools.elf.elffile import ELFFile
-    from elftools.elf.segments import InterpSegment
 
 # The Debian packages that give the guest its programs.
 TOOL_PACKAGES = ("busybox-static", "iperf3", "iw", "rt-tests", "stress-ng", "sysbench")
@@ -34,6 +31,7 @@ DISKS = ("/dev/vda", "/dev/sda")
 _FOLDERS = ("bin", "dev", "etc/rtqual", "proc", "sys", "run", "tmp", "usr/bin", "var/run")
 _HEADER_B, _MAGIC, _TRAILER = 110, b"070701", "TRAILER!!!"
 _SIZE_AT, _NAME_AT = 54, 94  # of its fields of eight digits
+_MOST_MODULE_B = 256 << 20
 
 
 def guest_tools(architecture: Architecture = AMD64) -> list[Package]:
@@ -140,27 +138,14 @@ def find(trees: Sequence[Path], folders: Sequence[str], name: str) -> Path:
 
 
 def needed(program: Path) -> Iterable[str]:
-    """The shared libraries and the loader an ELF file asks for."""
-    from elftools.common.exceptions import ELFError  # noqa: PLC0415 - slow to load, and only images need it
-    from elftools.elf.elffile import ELFFile  # noqa: PLC0415
+    """The shared libraries and the loader an ELF file asks for; none of what is no such file."""
+    from rtqual.base.elf_file import DAMAGED, loaded_with, opened  # noqa: PLC0415 - only images need it
 
     with program.open("rb") as file:
         try:
-            elf = ELFFile(file)
-        except ELFError:
-            return
-        yield from loaded_with(elf)
-
-
-def loaded_with(elf: "ELFFile") -> Iterator[str]:
-    """The shared libraries and the loader that an opened one asks for. Raises what pyelftools does of damaged ones."""
-    from elftools.elf.dynamic import DynamicSection  # noqa: PLC0415
-
-    for segment in elf.iter_segments("PT_INTERP"):
-        yield Path(cast("InterpSegment", segment).get_interp_name()).name
-    for section in elf.iter_sections():
-        if isinstance(section, DynamicSection):
-            yield from (str(tag.needed) for tag in section.iter_tags("DT_NEEDED"))  # type: ignore[attr-defined]
+            return loaded_with(opened(file))
+        except DAMAGED:
+            return ()
 
 
 def copy_busybox(root: Path, trees: Sequence[Path], architecture: Architecture) -> None:
@@ -217,27 +202,45 @@ def copy_modules(root: Path, tree: Path, release: str, wanted: Iterable[str]) ->
         path = available[name]
         copy = target / path.relative_to(source).with_name(path.name.removesuffix(".xz"))
         copy.parent.mkdir(parents=True, exist_ok=True)
-        content = path.read_bytes()
-        copy.write_bytes(lzma.decompress(content) if path.suffix == ".xz" else content)
-        waiting.extend(dep for dep in _module_info(copy, "depends").split(",") if dep in available)
-        waiting.extend(dep for dep in _module_info(copy, "softdep").replace("pre:", "").split() if dep in available)
+        content = _module(path)
+        copy.write_bytes(content)
+        told = _module_info(path, content)
+        waiting.extend(dep for dep in told("depends").split(",") if dep in available)
+        waiting.extend(dep for dep in told("softdep").replace("pre:", "").split() if dep in available)
     target.mkdir(parents=True, exist_ok=True)
     for index in ("modules.builtin", "modules.order", "modules.builtin.modinfo"):
         if (source / index).exists():
-            shutil.copy(source / index, target / index)
+            (target / index).write_bytes(named.read(source / index))
     run(["depmod", "-b", root, release], package="kmod").require("depmod failed")
 
 
-def _module_info(module: Path, field: str) -> str:
-    """A field of a module's .modinfo section (module names with '-' read as '_')."""
-    from elftools.elf.elffile import ELFFile  # noqa: PLC0415
+def _module(path: Path) -> bytes:
+    """A module, unpacked. Raises BadInput where it is none."""
+    try:
+        content = named.read(path)
+        if path.suffix != ".xz":
+            return content
+        unpacking = lzma.LZMADecompressor(memlimit=_MOST_MODULE_B)
+        unpacked = unpacking.decompress(content, _MOST_MODULE_B)
+    except (OSError, lzma.LZMAError) as error:
+        raise BadInput(f"{path}: this module of the kernel cannot be read: {first_line(error)}") from None
+    if not unpacking.eof:
+        raise BadInput(f"{path}: this module of the kernel is cut off, or unpacks to more than {_MOST_MODULE_B:,} B")
+    return unpacked
 
-    with module.open("rb") as file:
-        section = ELFFile(file).get_section_by_name(".modinfo")
-        entries = section.data().split(b"\0") if section else []
-    return " ".join(e.decode().split("=", 1)[1] for e in entries if e.startswith(field.encode() + b"=")).replace(
-        "-", "_"
-    )
+
+def _module_info(path: Path, module: bytes) -> Callable[[str], str]:
+    """What tells a field of a module's .modinfo section (module names with '-' read as '_'). Raises BadInput."""
+    from rtqual.base.elf_file import DAMAGED, opened  # noqa: PLC0415
+
+    try:
+        section = opened(BytesIO(module)).get_section_by_name(".modinfo")
+        entries = section.data().decode(errors="replace").split("\0") if section else []
+    except DAMAGED:
+        raise BadInput(f"{path}: is no module of a kernel (ELF)") from None
+    return lambda field: " ".join(
+        entry.partition("=")[2] for entry in entries if entry.startswith(f"{field}=")
+    ).replace("-", "_")
 
 
 def pack(root: Path, image: Path) -> Path:

@@ -32,12 +32,12 @@ def _file(module: str, initramfs: Path) -> bytes:
 
 
 def _of(module: str, base: int, content: bytes) -> Iterator[str]:
-    from elftools.common.exceptions import ELFError  # noqa: PLC0415 - slow to load
-    from elftools.elf.elffile import ELFFile  # noqa: PLC0415
-    from elftools.elf.sections import SymbolTableSection  # noqa: PLC0415
+    from elftools.elf.sections import SymbolTableSection  # noqa: PLC0415 - slow to load
+
+    from rtqual.base.elf_file import DAMAGED, opened  # noqa: PLC0415
 
     try:
-        elf = ELFFile(BytesIO(content))
+        elf = opened(BytesIO(content))
         places: dict[int, int] = {}
         end = base
         for number, section in enumerate(elf.iter_sections()):
@@ -49,5 +49,5 @@ def _of(module: str, base: int, content: bytes) -> Iterator[str]:
         for symbol in table.iter_symbols() if isinstance(table, SymbolTableSection) else ():
             if symbol["st_info"]["type"] == "STT_FUNC" and symbol["st_shndx"] in places:
                 yield f"{places[symbol['st_shndx']] + symbol['st_value']:016x} t {symbol.name}\t[{module}]\n"
-    except (ELFError, UnicodeDecodeError):
+    except DAMAGED:
         raise BadInput(f"its module {module} is no ELF file") from None

@@ -52,21 +52,21 @@ class Symbols:
     @classmethod
     def of_image(cls, content: bytes) -> "Symbols":
         """Of an ELF file for 32-bit ARM. Raises BadInput where it is none, or tells none."""
-        from elftools.common.exceptions import ELFError  # noqa: PLC0415 - slow to load
-        from elftools.elf.elffile import ELFFile  # noqa: PLC0415
-        from elftools.elf.sections import SymbolTableSection  # noqa: PLC0415
+        from elftools.elf.sections import SymbolTableSection  # noqa: PLC0415 - slow to load
+
+        from rtqual.base.elf_file import DAMAGED, opened  # noqa: PLC0415
 
         functions: dict[int, str] = {}
         variables: dict[str, int] = {}
         try:
-            table = ELFFile(BytesIO(content)).get_section_by_name(".symtab")
+            table = opened(BytesIO(content)).get_section_by_name(".symtab")
             for symbol in table.iter_symbols() if isinstance(table, SymbolTableSection) else ():
                 address, kind = symbol["st_value"], symbol["st_info"]["type"]
                 if kind == "STT_FUNC" or symbol.name in _LABELS:
                     functions.setdefault(address & ~1, symbol.name)  # the lowest bit says that it is Thumb code
                 elif kind == "STT_OBJECT":
                     variables.setdefault(symbol.name, address)
-        except (ELFError, UnicodeDecodeError):
+        except DAMAGED:
             functions = {}
         if not functions:
             raise BadInput("its image tells no addresses of its functions")

@@ -17,18 +17,17 @@ def check_programs(root: Root, architecture: Architecture, overlay: Path | None)
     """Raises BadInput for a program of the overlay that would not start."""
     if overlay is None:
         return
-    from elftools.common.exceptions import ELFError  # noqa: PLC0415 - slow to load
-    from elftools.elf.elffile import ELFFile  # noqa: PLC0415
+    from rtqual.base.elf_file import DAMAGED, opened  # noqa: PLC0415 - slow to load
 
     for path in sorted(overlay.rglob("*")):
         content = None if path.is_symlink() else root.inside.read(str(path.relative_to(overlay)))
         if content is None or not content.startswith(b"\x7fELF"):
             continue
         try:
-            elf = ELFFile(BytesIO(content))
+            elf = opened(BytesIO(content))
             machine = elf["e_machine"]
             loaders = [cast("InterpSegment", segment).get_interp_name() for segment in elf.iter_segments("PT_INTERP")]
-        except (ELFError, UnicodeDecodeError, OSError):
+        except (*DAMAGED, OSError):
             raise BadInput(f"--overlay {path}: a damaged program (ELF)") from None
         if machine != architecture.machine:
             raise BadInput(f"--overlay {path}: a program for {machine}, the image is for {architecture.name}")

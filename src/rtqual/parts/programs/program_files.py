@@ -3,13 +3,14 @@
 
 import stat
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
 from rtqual.base.apt import Package, fetch_closure
 from rtqual.base.architecture import Architecture
 from rtqual.base.cache import sha256_file
 from rtqual.base.errors import BadInput, RunFailed
-from rtqual.engine.initramfs.contents import find, guest_file, guest_tools, loaded_with
+from rtqual.engine.initramfs.contents import find, guest_file, guest_tools
 from rtqual.engine.mission.program import Program
 
 SUPERVISOR = "rtqual-program"
@@ -135,18 +136,15 @@ def _folder(program: Program, folder: Path) -> Path:
 
 def _own_files(program: Program, folder: Path) -> Iterator[tuple[str, Path]]:
     """Place in the guest and file, of all that `files` names."""
-    count = 0
     for place, named in sorted(program.files.items()):
         source = folder / Path(named).expanduser()
         if not source.is_dir():
             yield place, _file(program, folder, named, "files")
             continue
-        for file in sorted(source.rglob("*")):
-            if file.is_file():
-                count += 1
-                if count > _MOST_FILES:
-                    raise BadInput(f"program {program.name}: files: {source} holds more than {_MOST_FILES:,} files")
-                yield f"{place}/{file.relative_to(source)}", file
+        inside = list(islice(source.rglob("*"), _MOST_FILES + 1))  # it may be "/"
+        if len(inside) > _MOST_FILES:
+            raise BadInput(f"program {program.name}: files: {source} holds more than {_MOST_FILES:,} files")
+        yield from ((f"{place}/{file.relative_to(source)}", file) for file in sorted(inside) if file.is_file())
 
 
 def _packages(program: Program, architecture: Architecture) -> list[Package]:
@@ -243,15 +241,14 @@ def _places(triplet: str) -> tuple[str, ...]:
 
 def _needed(program: Program, file: Path, architecture: Architecture, *, strict: bool) -> Iterator[str]:
     """Libraries and loader that a file asks for. Raises BadInput for one that the processor does not run."""
-    from elftools.common.exceptions import ELFError  # noqa: PLC0415 - slow to load
-    from elftools.elf.elffile import ELFFile  # noqa: PLC0415
+    from rtqual.base.elf_file import DAMAGED, loaded_with, opened  # noqa: PLC0415 - slow to load
 
     with file.open("rb") as content:
         begin = content.read(len(_SCRIPT))
         if begin == _SCRIPT:
             return
         try:
-            elf = ELFFile(content)
+            elf = opened(content)
             machine = str(elf.header["e_machine"])
             if machine != architecture.machine:
                 if not strict:
@@ -262,6 +259,6 @@ def _needed(program: Program, file: Path, architecture: Architecture, *, strict:
                     f'{_NAMED[architecture.machine]}: give binary = {{ {architecture.name} = "..." }}'
                 )
             yield from loaded_with(elf)
-        except (ELFError, ValueError, KeyError, AssertionError, TypeError, OverflowError):
+        except DAMAGED:
             if strict:
                 raise BadInput(f"program {program.name}: {file} is neither a program (ELF) nor a script (#!)") from None
