@@ -10,7 +10,7 @@ import pytest
 
 from rtqual.base.errors import BadInput
 from rtqual.engine.campaign.folder import LOCK, RECORDS, alone
-from rtqual.engine.campaign.lost import begun
+from rtqual.engine.campaign.lost import LOST, begun
 from rtqual.protocols.record.schema import Record, Series, SeriesKind
 from rtqual.protocols.record.store import Store
 from rtqual.stages.watched import Watched, largest_of
@@ -97,6 +97,25 @@ def test_a_damaged_record_is_named_and_stops_nothing(campaign: Path) -> None:
     assert len(watched.damaged) == 1
     assert str(path) in watched.damaged[0]
     assert [seen.runs for seen in watched.groups.values()] == [1]
+
+
+def test_what_is_damaged_of_the_runs_under_way_stops_nothing(campaign: Path) -> None:
+    (campaign / LOST).mkdir()
+    with alone(campaign):
+        (campaign / LOST / "abc-0.json").write_text("{}")
+        (told,) = Watched(campaign).running()
+        assert "lost/abc-0.json" in told
+        (campaign / LOST / "abc-0.json").unlink()
+        (campaign / LOST / "abc-0.json").symlink_to("/dev/zero")
+        (told,) = Watched(campaign).running()
+        assert "is a link" in told
+
+
+def test_what_was_damaged_before_is_told_at_once(rtqual: Run, campaign: Path) -> None:
+    (Store(campaign / RECORDS).paths()[0] / "manifest.json").write_text("{}")
+    shown = rtqual("watch", campaign, "--once")
+    assert shown.returncode == 0 and "schema_version is missing" in " ".join(shown.stderr.split())
+    assert "1 run" in shown.stdout
 
 
 def test_a_record_that_is_set_aside_after_it_was_listed_stops_nothing(

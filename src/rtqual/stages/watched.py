@@ -69,8 +69,11 @@ class Watched:
         return held(self.folder / LOCK)
 
     def running(self) -> list[str]:
-        """The runs under way."""
-        noted = all_in(self.folder).values() if self.works else ()
+        """The runs under way; what is damaged in their place stops nobody from looking."""
+        try:
+            noted = all_in(self.folder).values() if self.works else ()
+        except BadInput as error:
+            return [str(error)]
         return [
             f"{ran.candidate}: {ran.instrument}, load {ran.load}, {ran.cpus} CPU, seed {ran.seed}"
             f"{', again' if lost.repeat else ''}"

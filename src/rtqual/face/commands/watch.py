@@ -46,6 +46,8 @@ def watch(folders: list[Path], /, *, on_worse: str = "", once: Annotated[bool, P
     watched = [Watched(folder) for folder in folders]
     for each in watched:
         list(each.look())  # what was there is no news
+        for text in each.damaged:
+            tell(text)
     if once or not any(each.works for each in watched):
         LITERAL.print(campaigns(watched))
         return 0
