@@ -61,6 +61,21 @@ def test_the_folder_of_a_package_with_parts_is_known(installed: Installed, tmp_p
         ("import no_such_library", ("one = strange:PART",), "No module named 'no_such_library'"),
         ("PART = 1", ("one = strange:PART",), "the part 'one' is no part"),
         (GOOD, ("engine = strange:PART",), "two parts are named 'engine'"),
+        *(
+            (
+                GOOD.replace("(Row(5, 'strange:LOADS'),)", rows),
+                ("one = strange:PART",),
+                "its loads are to be a tuple of Row",
+            )
+            for rows in (
+                "Row(5, 'strange:LOADS')",
+                "(1,)",
+                "(Row('5', 'strange:LOADS'),)",
+                "(Row(5, 'strange'),)",
+                "None",
+            )
+        ),
+        (GOOD.replace("loads", "commands"), ("one = strange:PART",), "its commands are to be a tuple of CommandOfPart"),
     ],
 )
 def test_a_part_that_cannot_be_loaded_is_named(
@@ -81,6 +96,25 @@ def test_a_row_that_names_nothing_is_told_with_its_part(installed: Installed) ->
     installed(GOOD)
     with pytest.raises(BadInput, match="the part 'one' names strange:LOADS among its loads"):
         part.brought("loads")
+
+
+@pytest.mark.parametrize("text", ["1 / 0", "def ", "LOAD = 1", "raise SystemError('x')"])
+def test_what_a_row_names_and_cannot_be_loaded_is_told(
+    installed: Installed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    installed(GOOD.replace("strange:LOADS", "strange_loads:LOADS"))
+    (tmp_path / "strange_loads.py").write_text(text)
+    monkeypatch.delitem(__import__("sys").modules, "strange_loads", raising=False)
+    with pytest.raises(BadInput, match="the part 'one' names strange_loads:LOADS among its loads"):
+        part.brought("loads")
+    with pytest.raises(BadInput, match="strange_loads:LOADS, which a part brings, cannot be loaded"):
+        part.load("strange_loads:LOADS")
+
+
+def test_a_thing_without_a_name_is_refused(installed: Installed) -> None:
+    installed(GOOD + "LOADS = 1\n")
+    with pytest.raises(BadInput, match="a part brings 1 among its loads, which has no name"):
+        part.by_name("loads")
 
 
 def test_two_things_of_a_name_are_refused(installed: Installed) -> None:

@@ -13,7 +13,7 @@ from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 from rtqual.base.errors import BadInput
 
@@ -129,8 +129,20 @@ def parts() -> tuple[Part, ...]:
             raise BadInput(f"the part '{point.name}' cannot be loaded: {point.value}: {error}; remove it") from error
         if not isinstance(part, Part):
             raise BadInput(f"the part '{point.name}' is no part: {point.value} is to be a rtqual.protocols.part.Part")
+        for kind, row in _ROWS.items():
+            rows_given = getattr(part, kind)
+            if not isinstance(rows_given, tuple) or not all(_is_row(each, row) for each in rows_given):
+                told = f"its {kind} are to be a tuple of {row.__name__}, each with a number and 'module:name'"
+                raise BadInput(f"the part '{point.name}' cannot be used: {told}; remove it")
         found[point.name] = (point.value, part)
     return tuple(part for _, part in found.values())
+
+
+_ROWS: dict[str, type[Row]] = {kind: get_args(hint)[0] for kind, hint in get_type_hints(Part).items() if kind != "name"}
+
+
+def _is_row(given: object, kind: type[Row]) -> bool:
+    return isinstance(given, kind) and isinstance(given.order, int) and ":" in str(given.where)
 
 
 @cache
@@ -162,9 +174,14 @@ def tables() -> list[MissionTables]:
 
 
 def load(where: str) -> Any:
-    """Return what "module:name" names."""
+    """Return what "module:name" names. Raises ImportError where a library lacks, and BadInput for all else."""
     module, _, name = where.partition(":")
-    return getattr(import_module(module), name)
+    try:
+        return getattr(import_module(module), name)
+    except ImportError:
+        raise
+    except Exception as error:
+        raise BadInput(f"{where}, which a part brings, cannot be loaded: {error}; remove that part") from error
 
 
 @cache
@@ -174,7 +191,7 @@ def brought(kind: str) -> tuple[Any, ...]:
     for part, row in rows(kind):
         try:
             thing = load(row.where)
-        except (ImportError, AttributeError) as error:
+        except (ImportError, BadInput) as error:
             raise BadInput(f"the part '{part.name}' names {row.where} among its {kind}: {error}; remove it") from error
         things += thing if isinstance(thing, tuple) else (thing,)
     return tuple(things)
@@ -193,7 +210,9 @@ def by_name(kind: str) -> Mapping[str, Any]:
     """Return things of a kind by their `name`. Raises BadInput where two have the same."""
     named: dict[str, list[Any]] = defaultdict(list)
     for thing in brought(kind):
-        named[thing.name].append(thing)
+        if not isinstance(name := getattr(thing, "name", None), str):
+            raise BadInput(f"a part brings {thing!r:.80} among its {kind}, which has no name: remove that part")
+        named[name].append(thing)
     if twice := next((name for name, things in named.items() if len(things) > 1), ""):
         raise BadInput(f"two parts bring '{twice}' among their {kind}: remove one of them")
     return {name: things[0] for name, things in named.items()}
