@@ -3,6 +3,7 @@
 
 import os
 import subprocess
+import tarfile
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,13 +11,16 @@ from typing import Any
 
 import pytest
 
+from rtqual.base.cache import sha256_file
 from rtqual.engine.boards.remote import job, truth
+from rtqual.engine.boards.remote.clock_rate import NOT_COMPARED
 from rtqual.engine.boards.remote.job import Detached, clear_unfinished, unfinished
 from rtqual.engine.boards.remote.measured import MeasuredBoard
+from rtqual.engine.boards.remote.remote_board import RemoteBoard
 from rtqual.engine.boards.remote.session import Session
 from rtqual.engine.boards.remote.staged import NONCE
 from rtqual.engine.campaign.provenance import provenance
-from rtqual.protocols.board import LEFT, JobOutcome
+from rtqual.protocols.board import LEFT, Command, Job, JobOutcome
 from support.store_records import INPUTS
 
 
@@ -101,6 +105,27 @@ def test_a_result_tells_for_how_long_it_has_lain_on_the_board(tmp_path: Path, ag
     os.utime(result, (then, then))
     told = Detached(Here(), str(tmp_path), "ab01").age_s()
     assert told is not None and age_s <= told < age_s + 60
+
+
+def test_a_result_that_lay_there_is_taken_with_its_age_and_an_unknown_clock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is started: its clock can be compared no more, which is told with the verdict and costs no run."""
+    monkeypatch.setattr(MeasuredBoard, "key", lambda *_: "ab01")
+    begun(tmp_path, "ab01")
+    folder = tmp_path / "jobs/ab01"
+    with tarfile.open(folder / "result.tar", "w") as archive:
+        archive.addfile(tarfile.TarInfo("facts"))
+    (folder / "sum").write_text(f"{sha256_file(folder / 'result.tar')}  result.tar\n")
+    then = (folder / "sum").stat().st_mtime - 86_400
+    os.utime(folder / "sum", (then, then))
+    board: Any = object.__new__(RemoteBoard)
+    board._session = SimpleNamespace(lease=Here(), store=str(tmp_path))
+    board._kernel, board._settings = SimpleNamespace(candidate="rt"), SimpleNamespace(name="pi")
+    monkeypatch.setattr(MeasuredBoard, "outcome", lambda *given, **more: (*given[2:], more))
+    files, facts, more = board._run(Job(Command(("true",))), 1, 60)
+    assert files == {"facts": ""} and more["away"] == []
+    assert 86_400 <= int(facts[LEFT]) < 86_460 and facts["clock_rate"] == NOT_COMPARED and facts["polls"] == "0"
 
 
 @pytest.mark.parametrize("lies", [b"", b"-5", b"x", b"9" * 40, b"99999999999"])

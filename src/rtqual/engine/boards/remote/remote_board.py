@@ -40,7 +40,7 @@ class RemoteBoard(MeasuredBoard):
         started, session = time.monotonic(), self._session
         key = self.key(job, seed)
         detached = Detached(session.lease, session.store, key)
-        console, polls = "", 0
+        console, polls, began = "", 0, False
         first: clock_rate.ClockReading | None = None
         last: clock_rate.ClockReading | None = None
         left: dict[str, str] = {}
@@ -58,6 +58,7 @@ class RemoteBoard(MeasuredBoard):
                 session.expect_silence(timeout_s)
                 first = clock_rate.reading(session.lease)
                 detached.start(job, seed, dict(session.settings.disks))
+                began = True
             polls = self._wait(detached, looked.boot_id, timeout_s, runs=1 + job.watched)
             last = clock_rate.reading(session.lease)
             console = session.console.since(mark)
@@ -65,7 +66,8 @@ class RemoteBoard(MeasuredBoard):
         console += files.get("kernel", "")  # where no console is read, or a killed rtqual read it
         self._taken = detached
         rate, away = clock_rate.compared(first, last)
-        if not (first and last):
+        # Of a job that another rtqual began nobody can; no run of it would be made again.
+        if began and not (first and last):
             away = [f"the board's clock was {clock_rate.NOT_COMPARED}: it did not answer; run it again"]
         wall_s = time.monotonic() - started
         return self.outcome(job, files, rate | left | {"polls": str(polls)}, console=console, wall_s=wall_s, away=away)
