@@ -27,6 +27,7 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9.+-]+")
 KERNELS = "linux-image-"  # how the names of packages with kernels begin
 _SOURCES = (Path("/etc/apt/sources.list"), Path("/etc/apt/sources.list.d"))
 _MAKE_ROOM = "make room or set XDG_CACHE_HOME"
+MOST_PACKAGE_B, MOST_UNPACKED_B = 2 << 30, 8 << 30  # with symbols to debug by a kernel has some GB
 
 
 @dataclass(frozen=True)
@@ -270,12 +271,18 @@ def need_space(folder: Path, needed_b: int) -> None:
         raise RunFailed(f"{folder} has {free_b // 2**20} MiB free of the {needed_b // 2**20} MiB needed: {_MAKE_ROOM}")
 
 
-def fields_of(deb: Path) -> dict[str, str]:
-    """What a package's file says of itself. Raises BadInput where it is none."""
+def package_at(deb: Path, architecture: str = "") -> Package:
+    """Unpack a package by its path, which may be anybody's. Raises BadInput where it is none, is for another
+    architecture than one that is given, or holds more than a kernel does; RunFailed."""
+    if deb.stat().st_size > MOST_PACKAGE_B:  # which is hashed
+        raise BadInput(f"{deb}: is larger than {MOST_PACKAGE_B >> 30} GiB")
     done = _run(["dpkg-deb", "--field", str(deb.absolute())])
     if done.code:
         raise BadInput(f"{deb}: is no Debian package")
-    return _fields(done.stdout)
+    said = _fields(done.stdout)
+    if architecture and said.get("Architecture") != architecture:
+        raise BadInput(f"{deb}: is for {said.get('Architecture')}, and the candidate for {architecture}")
+    return unpacked(deb, said.get("Package", ""), {"Version": "", **said}, most_b=MOST_UNPACKED_B)
 
 
 def unpacked(deb: Path, name: str, record: Mapping[str, str], *, most_b: int = 0) -> Package:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from rtqual.base import apt
 from rtqual.base.apt import Package, fetch, sha256_file
 from rtqual.base.cache import cache_dir
 from rtqual.base.errors import BadInput
@@ -225,7 +226,7 @@ def test_a_strangers_package_unpacks_to_no_more_than_a_kernel_has(
     (tmp_path / "p/boot").mkdir(parents=True)
     (tmp_path / "p/boot/vmlinuz-6.6.1").write_bytes(bzimage(b"kernel"))
     (tmp_path / "p/boot/config-6.6.1").write_text("CONFIG_MINE=y\n")
-    monkeypatch.setattr(given, "_MOST_UNPACKED_B", 8 << 20)
+    monkeypatch.setattr(apt, "MOST_UNPACKED_B", 8 << 20)
     assert kernel_in(packed(tmp_path, **{"Installed-Size": "plenty"})).installed_size_b == 0
     (tmp_path / "p/boot/zeros").write_bytes(bytes(9 << 20))
     with pytest.raises(BadInput, match=r"u.deb: holds more than"):

@@ -285,3 +285,16 @@ def test_firmware_of_a_package_without_a_size_is_taken(tmp_path: Path, monkeypat
     control.write_text(fields)
     subprocess.run(["dpkg-deb", "--build", "--nocheck", "package", "x.deb"], cwd=tmp_path, check=True)
     assert _local_package(tmp_path / "x.deb").installed_size_b == 0
+    (tmp_path / "package/usr/lib").mkdir(parents=True)
+    place = tmp_path / "package/usr/lib/raspi-firmware"
+    for target in ("/etc", "../../../../../../etc"):
+        place.symlink_to(target)
+        subprocess.run(["dpkg-deb", "--build", "--nocheck", "package", "x.deb"], cwd=tmp_path, check=True)
+        with pytest.raises(BadInput, match=r"--firmware .*x.deb: raspi-firmware is a link that leads out of it"):
+            _local_package(tmp_path / "x.deb")
+        place.unlink()
+    place.mkdir()
+    (place / "start4.elf").symlink_to("/etc/passwd")
+    subprocess.run(["dpkg-deb", "--build", "--nocheck", "package", "x.deb"], cwd=tmp_path, check=True)
+    with pytest.raises(BadInput, match=r"x.deb: start4.elf is a link that leads out of it"):
+        _local_package(tmp_path / "x.deb")

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from rtqual.base.apt import Package, fields_of, unpacked
+from rtqual.base.apt import Package, package_at
 from rtqual.base.cache import cache_dir, kept
 from rtqual.base.errors import BadInput
 from rtqual.engine.candidates.elsewhere import FoundKernel, locate, read
@@ -19,8 +19,6 @@ from rtqual.engine.initramfs.contents import needed
 from rtqual.engine.mission import Candidate
 from rtqual.protocols.board.system import Kernel
 from rtqual.protocols.instrument.all_instruments import all_instruments
-
-_MOST_PACKAGE_B, _MOST_UNPACKED_B = 2 << 30, 8 << 30  # with symbols to debug by a kernel has some GB
 
 
 def _of_cores() -> set[str]:
@@ -60,7 +58,7 @@ def kernel_at(candidate: Candidate) -> Package:
         built = located(candidate)
         if not built.is_package:
             return _kept(candidate.name, built)
-        package = _of_package(candidate, built.image)
+        package = package_at(built.image, candidate.architecture.name if candidate.architecture else "")
         image, release = image_of(candidate.name, package)
         if built.config:  # as Ubuntu's, whose image and modules are packages apart
             return _kept(candidate.name, replace(built, image=image))
@@ -86,16 +84,6 @@ def _kept(name: str, built: FoundKernel) -> Package:
 
     tree = kept(cache_dir() / "given" / sha256[:32], make)
     return Package(f"linux-{name}", f"{release} {sha256[:12]}", sha256, len(image), tree)
-
-
-def _of_package(candidate: Candidate, deb: Path) -> Package:
-    if deb.stat().st_size > _MOST_PACKAGE_B:  # which is hashed
-        raise BadInput(f"{deb}: is larger than {_MOST_PACKAGE_B >> 30} GiB")
-    said = fields_of(deb)
-    wanted = candidate.architecture
-    if wanted and said.get("Architecture") != wanted.name:
-        raise BadInput(f"{deb}: is for {said.get('Architecture')}, and the candidate for {wanted.name}")
-    return unpacked(deb, said.get("Package", ""), {"Version": said.get("Version", ""), **said}, most_b=_MOST_UNPACKED_B)
 
 
 def _static(name: str, program: Path) -> Path:

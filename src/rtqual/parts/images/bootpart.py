@@ -4,19 +4,16 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rtqual.base.apt import Package, fetch
+from rtqual.base.apt import Package, fetch, package_at
 from rtqual.base.architecture import AMD64, ARM64, Architecture
-from rtqual.base.cache import cache_dir, kept, sha256_file
 from rtqual.base.errors import BadInput
-from rtqual.base.program import run
-from rtqual.base.words import whole
 
 # The files of the Raspberry Pi's firmware that a model needs to start.
 _FIRMWARE = {
     "Raspberry Pi 3": ("bootcode.bin", "start.elf", "fixup.dat"),
     "Raspberry Pi 4": ("start4.elf", "fixup4.dat"),
 }
-_FIRMWARE_PACKAGE = "raspi-firmware"
+_FIRMWARE_PACKAGE, _FIRMWARE_PLACE = "raspi-firmware", "usr/lib/raspi-firmware"
 _DEVICE_TREES = ("bcm2837-rpi-3-*.dtb", "bcm2837-rpi-cm3-*.dtb", "bcm2711-rpi-*.dtb")
 _MISSING = (
     f"not in apt's sources: add the component non-free-firmware and run `apt-get update`, or give --firmware the path "
@@ -124,27 +121,23 @@ def _firmware_folders(made: BootFiles, given: Path | None) -> list[Path]:
         except BadInput:
             return []
         made.packages.append(package)
-        return [package.tree / "usr/lib/raspi-firmware"]
+        return [package.tree / _FIRMWARE_PLACE]
     if given.is_dir():
-        return [given, given / "usr/lib/raspi-firmware"]
+        return [given, given / _FIRMWARE_PLACE]
     if given.suffix == ".deb" and given.is_file():
         package = _local_package(given)
         made.packages.append(package)
-        return [package.tree / "usr/lib/raspi-firmware"]
+        return [package.tree / _FIRMWARE_PLACE]
     raise BadInput(f"--firmware {given}: neither a folder nor a Debian package (.deb)")
 
 
 def _local_package(deb: Path) -> Package:
-    fields = _dpkg_deb("--show", "--showformat=${Package}\t${Version}\t${Installed-Size}", deb).split("\t")
-    if len(fields) != 3:
-        raise BadInput(f"--firmware {deb}: not a Debian package")
-    sha256 = sha256_file(deb)
-    tree = kept(cache_dir() / "unpacked" / sha256, lambda fresh: _dpkg_deb("--extract", deb, fresh))
-    return Package(fields[0], fields[1], sha256, (whole(fields[2]) or 0) * 1024, tree)
-
-
-def _dpkg_deb(*words: str | Path) -> str:
-    done = run(["dpkg-deb", *words])
-    if done.code:
-        raise BadInput(f"--firmware: {done.last_words()}")
-    return done.stdout
+    """Raises BadInput for one that is none, and for a link that would take a file of this machine into the image."""
+    try:
+        package = package_at(deb)
+    except BadInput as error:
+        raise BadInput(f"--firmware {error}") from None
+    tree, folder = package.tree.resolve(), package.tree / _FIRMWARE_PLACE
+    if away := next((path for path in (folder, *folder.rglob("*")) if not path.resolve().is_relative_to(tree)), None):
+        raise BadInput(f"--firmware {deb}: {away.name} is a link that leads out of it")
+    return package
