@@ -4,7 +4,7 @@
 import os
 import subprocess
 import tarfile
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -22,6 +22,10 @@ from rtqual.engine.boards.remote.staged import NONCE
 from rtqual.engine.campaign.provenance import provenance
 from rtqual.protocols.board import LEFT, Command, Job, JobOutcome
 from support.store_records import INPUTS
+
+CELL: Any = SimpleNamespace(
+    instrument=SimpleNamespace(program=INPUTS.instrument), job=lambda: SimpleNamespace(version=())
+)
 
 
 class Here:
@@ -126,6 +130,10 @@ def test_a_result_that_lay_there_is_taken_with_its_age_and_an_unknown_clock(
     files, facts, more = board._run(Job(Command(("true",))), 1, 60)
     assert files == {"facts": ""} and more["away"] == []
     assert 86_400 <= int(facts[LEFT]) < 86_460 and facts["clock_rate"] == NOT_COMPARED and facts["polls"] == "0"
+    now = datetime.now(UTC)
+    outcome = JobOutcome(0, "", "", {}, facts, {}, "", (), "", 1.0, ("x",))
+    started = datetime.fromisoformat(str(provenance(CELL, outcome, now, "0").started))
+    assert timedelta(days=1) <= now - started < timedelta(days=1, minutes=2)
 
 
 @pytest.mark.parametrize("lies", [b"", b"-5", b"x", b"9" * 40, b"99999999999"])
@@ -143,7 +151,4 @@ def test_an_age_that_cannot_be_is_unknown(lies: bytes) -> None:
 )
 def test_a_result_that_was_left_is_dated_when_it_ran(left: dict[str, str], started: str | None) -> None:
     outcome = JobOutcome(0, "", "", {}, left, {}, "", (), "", 1.0, ("x",))
-    cell: Any = SimpleNamespace(
-        instrument=SimpleNamespace(program=INPUTS.instrument), job=lambda: SimpleNamespace(version=())
-    )
-    assert provenance(cell, outcome, datetime(2026, 1, 2, tzinfo=UTC), "0").started == started
+    assert provenance(CELL, outcome, datetime(2026, 1, 2, tzinfo=UTC), "0").started == started
