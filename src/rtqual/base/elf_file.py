@@ -34,5 +34,5 @@ def loaded_with(elf: ELFFile) -> list[str]:
     names = [] if loader is None else [cast("InterpSegment", loader).get_interp_name().rpartition("/")[2]]
     if dynamic is not None:
         tags = islice(cast("DynamicSegment", dynamic).iter_tags(), _MOST_TAGS)
-        names += [str(tag.needed) for tag in tags if tag.entry.d_tag == "DT_NEEDED"]
+        names += [str(tag.needed) for tag in tags if tag.entry.d_tag == "DT_NEEDED"]  # type: ignore[attr-defined]
     return list(dict.fromkeys(names))
