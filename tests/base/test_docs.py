@@ -60,3 +60,14 @@ def test_the_messages_explained_are_those_of_the_code() -> None:
     said = messages()
     unknown = [one for one in explained if not re.search(".*?".join(map(re.escape, one.strip("…").split("…"))), said)]
     assert unknown == []
+
+
+def test_the_tests_that_hold_an_answer_are_there() -> None:
+    """A test whose file is not told stands in the file that was named last."""
+    file, missing = Path(), []
+    for name in re.findall(r"`([\w/.-]*\btest_\w+(?:\.py)?)`", (DOCS / "verification/attacks.md").read_text()):
+        if name.endswith(".py"):
+            file = ROOT / "tests" / name
+        if not (file.is_file() and (name.endswith(".py") or f"\ndef {name}(" in file.read_text())):
+            missing.append(f"{file.name}: {name}")
+    assert missing == []
