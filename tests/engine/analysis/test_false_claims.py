@@ -185,7 +185,7 @@ def test_of_equal_candidates_none_flies_because_the_other_had_a_miss(accept_virt
         assert (verdict.first, verdict.fly) == (None, None)
         assert standing(verdict, "b").seen == Outcome.NOT_MET, "a bound that is broken is broken"
         assert "a meets" in verdict.headline
-        assert "Of b some runs failed, too few to tell it from a." in verdict.headline
+        assert "Too few runs of b failed to tell it from a by more than chance." in verdict.headline
     for runs in (5, 10):
         assert judged(asked, [*missed("a", 0), *missed("b", runs)]).first == "a"
     ahead = [*(replace_by(one, 4_000) for one in missed("a", 0)), *missed("b", 1)]
@@ -236,7 +236,7 @@ def test_a_hang_in_a_few_runs_is_luck_and_in_half_of_them_is_not(statistic: str,
     (verdict,) = analyse(asked, "demo", [*wakeups("a", [20_000] * 10), *ended], {}, lost=lost).verdicts
     assert standing(verdict, "b").seen == Outcome.NOT_MET
     assert verdict.first == first
-    assert first or "Of b some runs failed, too few to tell it from a." in verdict.headline
+    assert first or "Too few runs of b failed to tell it from a by more than chance." in verdict.headline
 
 
 def test_a_miss_in_a_run_that_is_left_out_is_luck_as_one_in_the_plan_is() -> None:

@@ -15,7 +15,10 @@ from rtqual.protocols.record.schema import Record
 from rtqual.reports.machine.github import to_github
 from rtqual.reports.machine.junit import to_junit
 from rtqual.reports.machine.prometheus import to_prometheus
-from support.analysis_records import WAKE_UP, mission, record, wakeups
+from rtqual.reports.material import gather
+from rtqual.reports.page.render import to_markdown
+from rtqual.reports.view import build
+from support.analysis_records import RT_CONFIG, WAKE_UP, mission, record, wakeups
 
 RT = Group("cyclictest", "hackbench", "virtual", 1, "rt")
 HUNG = LostRun(RT, 4, 0, 2, ("hung and was ended", "hung and was ended"), died=2)
@@ -46,7 +49,7 @@ def test_a_hung_run_is_a_limit_not_kept_by_any_clock(without: int | None, accept
     assert "1 of 10 runs" in gate.reason and "seed 4" in gate.reason
     assert gate_of(evidence, EVERY_RUN_ENDS).outcome == Outcome.NOT_MET
     assert (verdict.fly, verdict.first) == (None, None)
-    assert "rt hung or died." in verdict.headline
+    assert "rt hung or died in 1 of 10 runs." in verdict.headline
     assert not any("limit of" in said for said in verdict.would_change), "no limit would let a hung run keep it"
 
 
@@ -59,7 +62,7 @@ def test_a_hang_is_told_whole_once_and_a_limit_that_is_broken_besides_is_named()
     assert "1 of 10 runs hung or died (seed 9), made up to 2 times; of the runs that ended: max 20 us" in (
         gate_of(kept).reason
     )
-    assert "rt hung or died and fails 'wake-up under load' (200 us; at most 100 us asked)." in (
+    assert "rt hung or died in 1 of 10 runs and fails 'wake-up under load' (200 us; at most 100 us asked)." in (
         broken.verdicts[0].headline
     )
 
@@ -70,6 +73,66 @@ def test_runs_that_ended_say_nothing_of_how_rare_misses_are_beside_a_hang() -> N
              for one, its in zip(runs(), every, strict=True)]  # fmt: skip
     told = [any("wake-ups" in caveat for caveat in found(timed, *lost).verdicts[0].caveats) for lost in ((), (HUNG,))]
     assert told == [True, False]
+
+
+BOTH = mission(["rt", "stock"], requirements=[WAKE_UP], needs=["usb"])
+
+
+def both(*lost: LostRun, without: int | None = 4) -> tuple[Evidence, list[Record]]:
+    taken = [*runs(without), *wakeups("stock", [30_000] * 10)]
+    return analyse(BOTH, "demo", taken, dict.fromkeys(["rt", "stock"], RT_CONFIG), lost=lost), taken
+
+
+def told(evidence: Evidence, taken: list[Record]) -> str:
+    return to_markdown(build(gather(BOTH, evidence, [one.manifest for one in taken], {})))
+
+
+def test_beside_a_hang_the_runs_of_the_others_are_said_to_have_ended() -> None:
+    """The table had a dash there, as if nobody had looked."""
+    (verdict,) = both(HUNG)[0].verdicts
+    ends = {standing.candidate: gate for standing in verdict.standings for gate in standing.gates
+            if gate.requirement == EVERY_RUN_ENDS}  # fmt: skip
+    assert ends["stock"].outcome == Outcome.MET and "10 runs ended" in ends["stock"].reason
+    assert ends["rt"].outcome == Outcome.NOT_MET
+    assert len(verdict.standings[0].gates) == 3
+    (verdict,) = both(FULL)[0].verdicts
+    assert not any(gate.requirement == EVERY_RUN_ENDS for standing in verdict.standings for gate in standing.gates)
+    nothing = mission(["rt", "stock"])
+    (verdict,) = analyse(nothing, "demo", [*runs(), *wakeups("stock", [30_000] * 10)], {}, lost=[HUNG]).verdicts
+    assert [standing.seen for standing in verdict.standings if standing.candidate == "stock"] == [Outcome.UNASKED]
+
+
+def test_runs_that_hung_are_no_difference_of_plans() -> None:
+    """ "The candidates differ in more than the kernel: runs of cyclictest, 9 and 10", told page one beside a hang."""
+    (verdict,) = both(HUNG)[0].verdicts
+    assert not [one for one in verdict.differs if "Runs of" in one]
+    assert any("runs begun of each cell are the same" in one for one in verdict.caveats)
+    assert [one for one in analyse(BOTH, "demo", both()[1], {}).verdicts[0].differs if "Runs of" in one]
+
+
+def test_a_limit_that_the_other_runs_kept_is_no_riddle_beside_a_hang() -> None:
+    """The cell said "not met, 20 us" of a limit of 100 us, and its reason how rare a miss is."""
+    evidence, taken = both(HUNG)
+    reason = gate_of(found(runs(), HUNG)).reason
+    assert reason.endswith("of the runs that ended: max 20 us of 9,000 samples in 9 of 10 runs, at most 100 us asked")
+    assert "(other runs 20 µs)" in told(evidence, taken)
+
+
+def test_that_a_run_ends_is_not_read_from_a_configuration() -> None:
+    evidence, taken = both(HUNG)
+    needs = told(evidence, taken).partition("Needs on the virtual board")[2].partition("## ")[0]
+    assert "need usb" in needs and EVERY_RUN_ENDS not in needs
+    assert "| rt | needs | ✅ met | usb |" in to_github(BOTH, evidence)
+
+
+def test_a_run_that_hung_and_was_made_again_has_failed() -> None:
+    """ "No run failed", said the chapter of failures."""
+    evidence, taken = both(HUNG, without=None)
+    chapter = told(evidence, taken).partition("Failures and problems")[2].partition("## ")[0]
+    assert "No run failed" not in chapter
+    assert "rt, cyclictest under hackbench, virtual board, 1 CPU, seed 4: hung and was ended" in chapter
+    assert "counts against the candidate" in chapter
+    assert "No run failed" in told(*both(without=None))
 
 
 def test_of_how_many_runs_all_hung_is_told() -> None:
@@ -95,7 +158,7 @@ def test_a_hang_where_nothing_is_required_clears_nobody() -> None:
     elsewhere = replace(HUNG, group=replace(RT, load="none"))
     (verdict,) = found(runs(None), elsewhere).verdicts
     assert verdict.standings[0].may_fly == Outcome.NOT_MET
-    assert ": rt hung or died. (" in verdict.headline
+    assert ": rt hung or died in 1 of 1 run. (" in verdict.headline
     assert gate_of(found(runs(None), elsewhere)).outcome == Outcome.MET
 
 

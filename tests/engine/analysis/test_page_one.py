@@ -10,7 +10,7 @@ from rtqual.engine.analysis.evidence import analyse
 from rtqual.engine.analysis.model import Evidence
 from rtqual.engine.mission import Mission
 from rtqual.face.terminal.verdict import as_dict
-from rtqual.protocols.record.schema import Record
+from rtqual.protocols.record.schema import Record, Timing
 from rtqual.reports.machine.github import to_github
 from rtqual.reports.machine.prometheus import to_prometheus
 from rtqual.reports.material import gather
@@ -157,8 +157,12 @@ def test_the_evidence_is_told_against_the_missions_duration() -> None:
     taken = wakeups("rt", [20_000] * 10, n=300, parameters={"interval": 1_000_000})
     (verdict,) = analyse(mission(["rt"], requirements=[WAKE_UP]), "demo", taken, {}).verdicts
     (told,) = [one for one in verdict.caveats if "wake-ups" in one]
-    assert "3,600,000 wake-ups" in told and "3,000 without a miss" in told
+    assert "3 s were measured, 3,000 wake-ups without a miss. The critical phase, 60 min, has 3,600,000" in told
     assert "fewer than 3,594 misses" in told  # 1 - 0.05 ** (1 / 3000) of them: the rule of three
+    assert "if wake-ups are independent and the board is no later than the emulator" in told
+    real = wakeups("rt", [20_000] * 10, board="pi", timing=Timing.REAL, parameters={"interval": 1_000_000})
+    every = analyse(mission(["rt"], requirements=[WAKE_UP]), "demo", real, {}).verdicts
+    assert any("(95 %, if wake-ups are independent)" in one for verdict in every for one in verdict.caveats)
     late = wakeups("rt", [200_000] * 10, n=300, parameters={"interval": 1_000_000})
     (verdict,) = analyse(mission(["rt"], requirements=[WAKE_UP]), "demo", late, {}).verdicts
     assert not [one for one in verdict.caveats if "wake-ups" in one]

@@ -90,7 +90,7 @@ def analyse(
             lost=lost,
             left_out=left_out,
             apart=between_boards(grouped),
-            besides=differing(grouped),
+            besides=differing(grouped, lost),
         ),
         failures=dict(failures),
         lost=tuple(lost),

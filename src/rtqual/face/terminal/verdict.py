@@ -108,7 +108,7 @@ def _candidate(standing: Standing, scored: float | None) -> Table:
     table.add_column(max_width=_NAME_WIDTH)
     table.add_column(no_wrap=True)
     table.add_column(ratio=1)
-    met_needs = [gate for gate in standing.gates if gate.measured is None and gate.outcome == Outcome.MET]
+    met_needs = [gate for gate in standing.gates if gate.is_need and gate.outcome == Outcome.MET]
     for gate in (gate for gate in standing.gates if gate not in met_needs):
         outcome = f"[{_TONE[gate.outcome]}]{gate.outcome}[/]"
         table.add_row(escape(gate.requirement), outcome, escape(gate.reason))

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from rtqual.engine.analysis.difference.statement import STANDS_FOR
 from rtqual.engine.analysis.figure.asked import RUNS_FOR_INTERVAL, figure_name
+from rtqual.engine.analysis.verdict.gates import EVERY_RUN_ENDS
 from rtqual.engine.analysis.verdict.model import Gate, Score, Verdict
 from rtqual.engine.mission import PUBLISHED
 from rtqual.reports.material import Material, figure_cell, notes_for, timing_of
@@ -24,7 +25,7 @@ def requirements(material: Material) -> Iterator[Table]:
 
 
 def _requirements(material: Material, verdict: Verdict) -> Iterator[Table]:
-    measured = [r.name for r in material.mission.requirements]
+    measured = [*(r.name for r in material.mission.requirements), EVERY_RUN_ENDS]
     gates = [gate for standing in verdict.standings for gate in standing.gates]
     judged = sorted((g for g in gates if g.requirement in measured), key=lambda g: measured.index(g.requirement))
     if judged:

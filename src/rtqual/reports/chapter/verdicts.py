@@ -149,4 +149,6 @@ def _gate_cell(material: Material, verdict: Verdict, gate: Gate, notes: Notes, t
     if gate.reason in told and gate.outcome != Outcome.MET:
         mark += notes.mark(prose(gate.reason))
     detail = figure_text(gate.measured, gate.limit_value) if gate.measured else ""
+    if gate.lost and detail:  # that of a run which hung is not known
+        detail = f"other runs {detail}"
     return outcome_cell(gate.outcome, detail, mark)

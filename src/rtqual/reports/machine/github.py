@@ -72,7 +72,7 @@ def _standing(verdict: Verdict, standing: Standing) -> list[str]:
 
 def _gates(standing: Standing) -> Iterator[list[str]]:
     """The needs that are met in one row."""
-    met = [gate for gate in standing.gates if gate.measured is None and gate.outcome == Outcome.MET]
+    met = [gate for gate in standing.gates if gate.is_need and gate.outcome == Outcome.MET]
     yield from (_gate(gate) for gate in standing.gates if gate not in met)
     if met:
         names = ", ".join(gate.name for gate in met)

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
 """What differs between the candidates of a board besides the kernel, so that nobody takes it for the kernel's doing."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from rtqual.base.words import clean, count, listed, under
 from rtqual.engine.analysis.figure.comparable import HARMLESS
-from rtqual.engine.analysis.figure.model import Group
+from rtqual.engine.analysis.figure.model import Group, LostRun
 from rtqual.protocols.record.schema import MODEL, SEALED, Record
 
 _HASHES = "hashes"  # of a program's files: what a candidate is
@@ -46,16 +46,21 @@ class Besides:
         return f"{nothing}: {listed(list(self.alike))} are the same for all candidates."
 
 
-def differing(grouped: Mapping[Group, Sequence[Record]]) -> dict[str, Besides]:
-    """Of each board with several candidates."""
+def differing(grouped: Mapping[Group, Sequence[Record]], lost: Sequence[LostRun] = ()) -> dict[str, Besides]:
+    """Of each board with several candidates. `lost`: runs that gave no record, which are no difference of plans."""
     boards: defaultdict[str, dict[str, list[Record]]] = defaultdict(dict)
     for group, records in grouped.items():
         boards[group.board].setdefault(group.candidate, []).extend(records)
-    return {board: _besides(grouped, board, of) for board, of in boards.items() if len(of) > 1}
+    recorded = {(group, record.inputs.seed) for group, records in grouped.items() for record in records}
+    gone = Counter(group for group, seed in {(run.group, run.seed) for run in lost} - recorded if seed is not None)
+    return {board: _besides(grouped, board, of, gone) for board, of in boards.items() if len(of) > 1}
 
 
 def _besides(
-    grouped: Mapping[Group, Sequence[Record]], board: str, candidates: Mapping[str, Sequence[Record]]
+    grouped: Mapping[Group, Sequence[Record]],
+    board: str,
+    candidates: Mapping[str, Sequence[Record]],
+    gone: Mapping[Group, int],
 ) -> Besides:
     differs: list[str] = []
     alike: list[str] = []
@@ -69,7 +74,8 @@ def _besides(
     if old:
         differs.append(f"Records of version 1, whose problems and clock no hash holds: {listed(old)}")
     shared = len({group.cell for group in grouped if group.board == board}) < sum(g.board == board for g in grouped)
-    for what, told in (("settings", _settings(grouped, board)), ("runs of each cell", _runs(grouped, board))):
+    runs = "runs begun of each cell" if any(group.board == board for group in gone) else "runs of each cell"
+    for what, told in (("settings", _settings(grouped, board)), (runs, _runs(grouped, board, gone))):
         differs += told
         alike += [what] if shared and not told else []
     return Besides(tuple(differs), tuple(alike))
@@ -151,11 +157,12 @@ def _settings_text(told: Mapping[str, Any], names: Sequence[str]) -> str:
     return ", ".join(f"{name} {told[name]}" for name in names)
 
 
-def _runs(grouped: Mapping[Group, Sequence[Record]], board: str) -> list[str]:
+def _runs(grouped: Mapping[Group, Sequence[Record]], board: str, gone: Mapping[Group, int]) -> list[str]:
+    """Of runs that were made: those that gave no record are told as lost."""
     cells: defaultdict[tuple[str, str, str, int], dict[str, int]] = defaultdict(dict)
     for group, records in grouped.items():
         if group.board == board:
-            cells[group.cell][group.candidate] = len(records)
+            cells[group.cell][group.candidate] = len(records) + gone.get(group, 0)
     found = []
     for (instrument, load, _, cpus), runs in cells.items():
         if len({*runs.values()}) > 1:

@@ -43,7 +43,7 @@ from rtqual.engine.mission import PUBLISHED, Requirement
 _ONLY_GROW = frozenset({"max", "max-min", "(max-min)/max"})  # with every further sample
 _OF_TWO = frozenset({"max-min", "p95-avg"})  # differences
 _OF_DEADLINES = frozenset({"skipped_periods"})  # counts of what came too late: a limit in time
-EVERY_RUN_ENDS = "every run ends"  # the gate that stands where a run of the candidate did not
+EVERY_RUN_ENDS = "every run ends"  # the gate that stands where a run of any candidate did not
 _WORST_FIRST = (Outcome.NOT_MET, Outcome.UNDECIDED, Outcome.MET)
 
 
@@ -52,12 +52,19 @@ def gates(
 ) -> tuple[Gate, ...]:
     """Every gate of a candidate, the measured ones first."""
     measured = [requirement_gate(requirement, cells, candidate) for requirement in requirements]
-    return (*measured, *_ends(cells, candidate), *need_gates(needs, candidate, config))
+    of_needs = [*need_gates(needs, candidate, config)]
+    return (*measured, *_ends(cells, candidate, asked=bool(measured or of_needs)), *of_needs)
 
 
-def _ends(cells: Cells, candidate: str) -> Iterator[Gate]:
-    """That every run ends, which no mission needs to ask for; nothing where all did that the candidate had to end."""
-    died = {group: lost for group in cells.lost if (lost := cells.losses(group)).died and group.candidate == candidate}
+def _ends(cells: Cells, candidate: str, *, asked: bool) -> Iterator[Gate]:
+    """That every run ends, which no mission needs to ask for; nothing where no candidate's run hung or died, nor, of
+    one whose runs all ended, where the mission asks nothing else."""
+    every = {group: cells.losses(group) for group in cells.lost}
+    died = {group: lost for group, lost in every.items() if lost.died and group.candidate == candidate}
+    runs = sum(measured.summary.runs for measured in cells.of(candidate))
+    own = [lost for group, lost in every.items() if group.candidate == candidate and lost.text]
+    if asked and runs and not own and any(lost.died for lost in every.values()):
+        yield Gate(EVERY_RUN_ENDS, candidate, Outcome.MET, None, "", f"{count(runs, 'run')} ended")
     if died:
         told = [f"{group.instrument} {under(group.load)}, {lost.of_candidate}" for group, lost in died.items()]
         in_runs = sum(lost.runs_died for lost in died.values()), sum(_planned(lost) for lost in died.values())
@@ -197,7 +204,10 @@ def _of_series(requirement: Requirement, cells: Cells, found: Measured, figure: 
     misses = _misses(requirement, name, summary)
     sentence = _sentence(name, figures[worst], requirement, summary)
     tail = pools[""].tail if "" in pools else TAIL
-    reason = f"{worst}{sentence}{_misses_text(misses, summary, tail)}{why}"
+    said = f"{worst}{sentence}"
+    # Beside a run that hung or died, that the others kept the limit is no more than their figure.
+    alone = outcome != Outcome.NOT_MET and cells.losses(summary.group).died
+    reason = said if alone else f"{said}{_misses_text(misses, summary, tail)}{why}"
     gate = Gate(
         requirement.name,
         candidate,
@@ -210,7 +220,7 @@ def _of_series(requirement: Requirement, cells: Cells, found: Measured, figure: 
         in_runs=in_runs(requirement, name, pools.get(worst), found.counts.get(name)),
     )
     unit = "ns" if name in _OF_DEADLINES else figures[worst].unit
-    return by_clock(gate, unit, [summary], accept_virtual=cells.accept_virtual)
+    return gate if alone else by_clock(gate, unit, [summary], accept_virtual=cells.accept_virtual)
 
 
 def limit_text(requirement: Requirement) -> str:

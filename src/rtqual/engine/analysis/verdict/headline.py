@@ -4,7 +4,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rtqual.base.words import listed, some
+from rtqual.base.words import count, listed, some
 from rtqual.engine.analysis.figure.asked import RUNS_FOR_INTERVAL
 from rtqual.engine.analysis.figure.cells import Cells
 from rtqual.engine.analysis.figure.losses import DIED
@@ -158,8 +158,9 @@ def _no_choice(
     emulated = ground == Ground.EMULATED or any(standing.may_fly == Outcome.INDICATIVE for standing in standings)
     nothing = "No ranking on the emulator" if emulated else "No verdict"
     if luck := _by_luck(standings, may, table):
-        many = f"too few to tell {'it' if len(luck) == 1 else 'them'} from {may[0].candidate}"
-        return f"{nothing}: {others}. Of {listed(luck)} some runs failed, {many}."
+        them = "it" if len(luck) == 1 else "them"
+        few = f"Too few runs of {listed(luck)} failed to tell {them} from {may[0].candidate} by more than chance."
+        return f"{nothing}: {others}. {few}"
     if len(may) > 1:
         tied = _tied(may)
         open_ = "".join(
@@ -266,7 +267,8 @@ def _scores(standing: Standing, table: ScoreTable, fly: str | None) -> str:
 def _fails(failed: Sequence[Gate], broken: Sequence[Gate]) -> str:
     """What it does not meet, a hang before all else."""
     limits = [gate for gate in (*failed, *broken) if gate.requirement != EVERY_RUN_ENDS and not gate.lost_alone]
-    said = [DIED] if any(gate.requirement == EVERY_RUN_ENDS for gate in failed) else []
+    ends = [gate.in_runs for gate in failed if gate.requirement == EVERY_RUN_ENDS]
+    said = [f"{DIED} in {n[0]} of {count(n[1], 'run')}" if n else DIED for n in ends]
     more = len({gate.requirement for gate in limits}) - 1
     for first in limits[:1]:
         verb = "fails" if first.outcome == Outcome.NOT_MET else "breaks"

@@ -17,6 +17,7 @@ from rtqual.engine.analysis.figure.summary import Measured, without_counts
 from rtqual.engine.analysis.figure.wording import value
 from rtqual.engine.analysis.verdict.chance import surely_out
 from rtqual.engine.analysis.verdict.change import would_change
+from rtqual.engine.analysis.verdict.clock import clock_of
 from rtqual.engine.analysis.verdict.differing import Besides
 from rtqual.engine.analysis.verdict.findings import compared, findings
 from rtqual.engine.analysis.verdict.gates import beyond, gates, limit_text
@@ -239,11 +240,15 @@ def _exposure(mission: Mission, cells: Cells) -> Iterator[str]:
                 continue
             shown = math.ceil(wakeups * exceedance_bound(0, summary.samples, LEVEL))
             enough = math.ceil(_NONE_SEEN * wakeups)
-            lasts, takes_s = format_duration(mission.mission.duration / 1e9), enough * interval_ns / 1e9
+            lasts, took, takes = (
+                format_duration(ns / 1e9)
+                for ns in (mission.mission.duration, summary.samples * interval_ns, enough * interval_ns)
+            )
+            emulated = "" if clock_of(summary) == Timing.REAL else " and the board is no later than the emulator"
             told = (
-                f"{lasts} are {wakeups:,} wake-ups; "
-                f"{summary.samples:,} without a miss show fewer than {shown:,} misses in them (95 %, if independent); "
-                f"to show fewer than one takes {enough:,} samples, {format_duration(takes_s)} of measurement."
+                f"{took} were measured, {summary.samples:,} wake-ups without a miss. The critical phase, {lasts}, has "
+                f"{wakeups:,}, and fewer than {shown:,} misses (95 %, if wake-ups are independent{emulated}). To show "
+                f"fewer than one takes {enough:,} wake-ups without a miss, {takes} of measurement."
             )
             alike.setdefault(told, []).append(name)
         for told, names in alike.items():

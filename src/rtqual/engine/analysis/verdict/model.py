@@ -62,6 +62,10 @@ class Gate:
         return self.requirement.removeprefix(_NEED)
 
     @property
+    def is_need(self) -> bool:
+        return self.requirement.startswith(_NEED)
+
+    @property
     def seen(self) -> Outcome:
         """How the samples stand to the limit, whatever clock they were taken by."""
         return self.on_emulator or self.outcome
