@@ -4,10 +4,12 @@
 import pytest
 
 from rtqual.engine.analysis.evidence import analyse
+from rtqual.protocols.record.schema import About, Record
 from rtqual.reports.material import gather
 from rtqual.reports.page.document import Beside, Document, Table
+from rtqual.reports.page.render import to_markdown
 from rtqual.reports.view import build
-from support.analysis_records import WAKE_UP, mission, wakeups
+from support.analysis_records import RT_CONFIG, WAKE_UP, mission, wakeups
 
 LONG = "debian-rt-tailored-to-the-mission"
 
@@ -50,3 +52,29 @@ def test_a_headline_of_eight_candidates_tells_some_and_counts_the_rest() -> None
     assert document.decision
     assert document.decision.headline.count(LONG) <= 5
     assert "more candidates" in document.decision.headline
+
+
+def with_load(one: Record, name: str, argv: list[str]) -> Record:
+    its = one.inputs.model_copy(update={"load": name, "job": {"loads": [{"argv": argv, "fifo": 50}]}})
+    told = {"inputs": its, "about": About(load="A camera")}
+    return Record(one.manifest.model_copy(update=told), one.series)
+
+
+def test_a_load_of_the_missions_own_is_told_with_its_commands() -> None:
+    """A reader of the paper alone could not know what disturbed."""
+    asked = mission(["rt"], requirements=[{**WAKE_UP, "load": "frames"}], needs=["usb"])
+    taken = [with_load(one, "frames", ["sh", "-c", "while :; do frame; done"]) for one in wakeups("rt", [20_000] * 10)]
+    found = analyse(asked, "demo", taken, {"rt": RT_CONFIG})
+    document = build(gather(asked, found, [one.manifest for one in taken], {}))
+    first, text = to_markdown(document).split("## Verdict")
+    assert "The load frames is the mission's own: A camera" in first
+    assert "1 need: read from each kernel's configuration" in first
+    assert "A camera" in text and "sh -c 'while :; do frame; done' (FIFO 50)" in text.replace("\\", "")
+
+
+def test_that_all_were_measured_alike_is_said_only_where_it_holds() -> None:
+    asked = mission(["a", "b"], requirements=[WAKE_UP], accept_virtual=False)
+    for runs, alike in ((10, True), (8, False)):
+        taken = [*wakeups("a", [20_000] * 10), *wakeups("b", [20_000] * runs)]
+        document = build(gather(asked, analyse(asked, "demo", taken, {}), [one.manifest for one in taken], {}))
+        assert ("by the same programs with the same parameters" in to_markdown(document)) == alike

@@ -119,6 +119,11 @@ class Material:
     def timings(self, board: str) -> set[Timing]:
         return {s.timing for s in self.evidence.summaries if s.group.board == board}
 
+    def load(self, name: str) -> str:
+        """What a load is, as the records tell."""
+        told = (about_record(record).load for record in self.records if record.inputs.load == name)
+        return next(filter(None, told), "-")
+
     def columns(self, candidates: Sequence[str]) -> list[Column]:
         return [Column(clean(name), candidate=name) for name in candidates]
 

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from rtqual.base.words import count, listed, under
 from rtqual.engine.analysis.verdict.judge import ACCEPTED_LINE
 from rtqual.engine.analysis.verdict.model import Verdict
+from rtqual.engine.mission import PUBLISHED
+from rtqual.protocols.load.all_loads import all_loads
 from rtqual.reports.chapter.distributions import decisive
 from rtqual.reports.chapter.verdicts import gate_matrix
 from rtqual.reports.material import Material
@@ -49,7 +51,8 @@ def _blocks(material: Material, verdict: Verdict) -> Iterator[Block]:
     )
     beside = plots and narrow
     yield Beside((table,), plots) if plots and beside else table
-    yield from bullets("What it rests on", (*_rests_on(material, verdict), *verdict.caveats))
+    rests_on = (*_rests_on(material, verdict), *_needs(material, verdict), *_own_loads(material, verdict))
+    yield from bullets("What it rests on", (*rests_on, *verdict.caveats))
     turns, more = verdict.would_change[:_MOST_TURNS], verdict.would_change[_MOST_TURNS:]
     yield from bullets("What would change it", (*turns, *([f"{len(more)} more in the conclusion."] if more else ())))
     if plots and not beside:
@@ -74,3 +77,20 @@ def _rests_on(material: Material, verdict: Verdict) -> Iterator[str]:
     for whose, requirements in told.items():
         names = [*requirements]
         yield f"{listed(names) if len(names) <= _MOST_NAMED else count(len(names), 'requirement')}: {whose}"
+
+
+def _needs(material: Material, verdict: Verdict) -> Iterator[str]:
+    """Where the needs come from, which no run shows."""
+    if material.mission.mission.needs and verdict.board != PUBLISHED:
+        needs = count(len(material.mission.mission.needs), "need")
+        yield f"{needs}: read from each kernel's configuration, which says what was built and not that it works."
+
+
+def _own_loads(material: Material, verdict: Verdict) -> Iterator[str]:
+    """What loads are that the mission brings, in its own words."""
+    asked = {requirement.load for requirement in material.mission.requirements}
+    for name in dict.fromkeys(record.inputs.load for record in material.of_board(verdict.board)):
+        if name in asked - {*all_loads()}:
+            yield prose(
+                f"The load {name} is the mission's own: {material.load(name)}; its commands stand with the test tools."
+            )

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 """What measured and what disturbed: instruments with their parameters, loads."""
 
+import shlex
 from collections.abc import Iterator
 
-from rtqual.protocols.instrument.about import about_record
 from rtqual.reports.material import Material
 from rtqual.reports.page.document import Block, TableCell, texts
-from rtqual.reports.page.text import clean, distinct, quantity
+from rtqual.reports.page.text import clean, distinct, prose, quantity
 
 
 def tools(material: Material) -> Iterator[Block]:
@@ -20,9 +20,25 @@ def tools(material: Material) -> Iterator[Block]:
             for name, title in known.items()
         ],
     )
-    loads = {r.inputs.load: title for r in material.records if (title := about_record(r).load)}
-    rows = [[TableCell(clean(name)), TableCell(clean(title))] for name, title in loads.items()]
-    yield material.numbering.table("Loads", texts("Load", "What disturbs"), rows)
+    loads = dict.fromkeys(r.inputs.load for r in material.records)
+    rows = [
+        [TableCell(clean(name)), TableCell(prose(material.load(name))), TableCell(_commands(material, name), code=True)]
+        for name in loads
+    ]
+    yield material.numbering.table("Loads", texts("Load", "What disturbs", "Commands"), rows)
+
+
+def _commands(material: Material, load: str) -> str:
+    """As the records have them, with their real-time priority."""
+    found = {
+        " & ".join(
+            shlex.join(command["argv"]) + (f" (FIFO {fifo})" if (fifo := command.get("fifo")) else "")
+            for command in record.inputs.job.get("loads", ())
+        )
+        for record in material.records
+        if record.inputs.load == load
+    }
+    return distinct(filter(None, found))
 
 
 def parameters(material: Material, instrument: str) -> str:

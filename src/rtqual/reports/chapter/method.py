@@ -14,10 +14,12 @@ from rtqual.reports.page.text import clean, distinct, load_text, seeds_text
 
 def method(material: Material) -> Iterator[Block]:
     if material.measured:
+        alike = "Every candidate was measured by the same programs with the same parameters."
+        if any(verdict.differs for verdict in material.evidence.verdicts):
+            alike = "What the candidates do not have in common besides their kernels stands with their verdicts."
         yield Paragraph(
-            "Every candidate was measured by the same programs with the same parameters. The cells ran in an "
-            "interleaved order, so that a drift of the machine falls on all candidates alike; each repetition "
-            "used another seed."
+            f"{alike} The cells of a board ran in an interleaved order, so that a drift of the machine falls on all "
+            "candidates alike; each repetition used another seed."
         )
     if material.published:
         yield Paragraph(
