@@ -16,7 +16,7 @@
 # make fuzz        a million inputs for the parsers in C, with sanitizers; 5 minutes of CPU (docs/verification/attacks.md)
 # make newest      the tests with the newest Python libraries in place of the locked ones; make lock: lock the newest
 # make docs        the documentation as a site, in out/docs
-# make dist        an sdist and the wheel made of it, in dist/, to install anywhere; make dist-aarch64: one for 64-bit ARM too; make man: the man page and the mission's keys anew; make picture: the README's
+# make dist        an sdist and the wheel made of it, in dist/, to install anywhere; make dist-aarch64: one for 64-bit ARM too; make man: the man page and the mission's keys anew; make picture: the README's and docs/report.md's
 # make lint        style and types; make clean: remove what make built (records in out/ stay)
 
 PYTHON ?= python3
