@@ -3,7 +3,7 @@
 
 Samples within a run are autocorrelated; runs differ in place and scale by 30 %. An interval with an open end holds
 whatever lies beyond it, so how often an end is open is counted too. `python test_coverage.py 2000` writes the
-table of docs/verification/statistics.md (PYTHONPATH=tests).
+tables of docs/verification/statistics.md (PYTHONPATH=tests).
 """
 
 import sys
@@ -78,6 +78,7 @@ class Trial:
     kind: str
     runs: int
     n: int = 300
+    beside: int = 0  # runs of b; 0: as many
 
     def draw(self, rng: np.random.Generator, candidate: str, runs: int) -> tuple[Samples, npt.NDArray[np.float64]]:
         """Samples, and a rate that the tool itself prints, one a run."""
@@ -102,10 +103,12 @@ TRIALS = (
     Trial("sticky", 10, n=1_500),
     Trial("constant", 10, n=50),
 )
+UNEQUAL = (Trial("skewed", 10, beside=40), Trial("bursts", 10, beside=40))
 
 
 def campaign(trial: Trial, rng: np.random.Generator, candidate: str) -> Measured:
-    samples, rates = trial.draw(rng, candidate, trial.runs)
+    runs = trial.runs if candidate == "a" else trial.beside or trial.runs
+    samples, rates = trial.draw(rng, candidate, runs)
     manifest = record(candidate=candidate).manifest
     records = [
         Record(
@@ -119,7 +122,7 @@ def campaign(trial: Trial, rng: np.random.Generator, candidate: str) -> Measured
 
 def truth(trial: Trial) -> dict[str, dict[str, float]]:
     """Every figure of each candidate, from so many runs that it is as good as known."""
-    return _truth(replace(trial, runs=0))  # the same, however many runs a campaign has
+    return _truth(replace(trial, runs=0, beside=0))  # the same, however many runs a campaign has
 
 
 @cache
@@ -267,10 +270,12 @@ def _cell(one: Tally, names: list[str]) -> str:
     return f"{100 * one.coverage(name):.1f}" + (f" ({opened:.0f})" if opened >= 1 else "")
 
 
-def _table(found: Mapping[Trial, Tally]) -> Iterator[str]:
-    yield _line(["interval of", *(f"{one.kind}, {one.runs}" for one in found)])
+def table(found: Mapping[Trial, Tally]) -> Iterator[str]:
+    yield _line(["interval of", *map(_title, found)])
     yield "|---" * (len(found) + 1) + "|"
     names = list(dict.fromkeys(name for one in found.values() for name in one.given))
+    if any(one.beside for one in found):
+        names = [name for name in names if " of " in name]
     quantiles = sorted((name for name in names if name[1:].replace(".", "").isdigit()), key=fraction)
     rows = {name: [name] for name in [*quantiles, *names] if " of " not in name}
     for what, row in (
@@ -283,9 +288,14 @@ def _table(found: Mapping[Trial, Tally]) -> Iterator[str]:
         yield _line([row, *(_cell(one, of) for one in found.values())])
 
 
+def _title(trial: Trial) -> str:
+    return f"{trial.kind}, {trial.runs}{f' and {trial.beside}' if trial.beside else ''}"
+
+
 def _line(cells: list[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
 if __name__ == "__main__":
-    put("verification/statistics.md", "coverage", _table(in_parallel(TRIALS, int(sys.argv[1]))))
+    for name, trials in (("coverage", TRIALS), ("unequal numbers", UNEQUAL)):
+        put("verification/statistics.md", name, table(in_parallel(trials, int(sys.argv[1]))))
