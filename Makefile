@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # make demo        install what is missing, then choose a kernel for docking/missions/docking.toml
 # make check       style, types and the quick tests, in a minute; after each edit; ONLY="engine/analysis": those tests alone
+# make unit        the tests that start no process; make coverage: how much of the sources the quick tests run
 # make test        style, types and the tests; make test-full: the slow proofs; make test-manual: the slowest
 # make             install only: rtqual is then .venv/bin/rtqual, of the sources as they stand
 # make arm         what the virtual ARM board and FreeRTOS need besides (docs/freertos.md)
@@ -76,7 +77,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := install
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: install docs demo soak board-demo check quick guests slow test test-full test-manual newest lock arm bench fuzz fuzz-dictionaries lint dist dist-aarch64 man picture clean packages test-packages full-packages arm-packages kernel-packages image-packages ground-packages \
+.PHONY: install docs demo soak board-demo check unit quick coverage guests slow test test-full test-manual newest lock arm bench fuzz fuzz-dictionaries lint dist dist-aarch64 man picture clean packages test-packages full-packages arm-packages kernel-packages image-packages ground-packages \
 	tailor tailor-arm64 stepwise xenomai one-board
 
 install: packages $(VENV)/.built
@@ -127,6 +128,15 @@ check: $(VENV)/.dev $(VENV)/.built
 
 quick: $(VENV)/.built
 	$(PYTEST) -q -m "not guest and not full and not manual" $(ONLY:%=tests/%)
+
+# Tests that start no process: the first to run anywhere.
+unit: $(VENV)/.dev $(VENV)/.built
+	$(PYTEST) -q -m unit $(ONLY:%=tests/%)
+
+# How much of the sources the quick tests run; guests' tests run more of them.
+coverage: $(VENV)/.dev $(VENV)/.built
+	$(PYTEST) -q -m "not guest and not full and not manual" --cov=rtqual --cov=rtqual_docking \
+		--cov-report=term:skip-covered $(ONLY:%=tests/%)
 
 guests: $(VENV)/.built
 	$(PYTEST) -m "guest and not full and not manual"

@@ -7,6 +7,7 @@ Kernels and the guest's tools come from the user's own cache, so they are downlo
 import os
 import subprocess
 from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +21,7 @@ from rtqual.engine.candidates.debian import prepare
 from rtqual.engine.initramfs.contents import TOOL_PACKAGES
 from rtqual.protocols.board import Machine
 from rtqual.protocols.board.system import Kernel
+from support import unit_lane
 from support.command import CANDIDATES, Run, mission_text, rtqual_command, rtqual_here
 from support.skips import why_not
 
@@ -37,6 +39,14 @@ OF_GUESTS = {"kernel", "board", "campaign", "chromium"}
 def pytest_itemcollected(item: pytest.Item) -> None:
     if OF_GUESTS & set(getattr(item, "fixturenames", ())):
         item.add_marker(pytest.mark.guest)
+    if unit_lane.holds(item.path, item.name) and not any(map(item.get_closest_marker, ("guest", "full", "manual"))):
+        item.add_marker(pytest.mark.unit)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    with unit_lane.no_process() if item.get_closest_marker("unit") else nullcontext():
+        return (yield)
 
 
 @pytest.hookimpl(wrapper=True)
