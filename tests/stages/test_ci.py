@@ -149,5 +149,41 @@ def test_a_kernel_that_apt_does_not_know_leaves_its_telling_to_rtqual(repository
         (repository / name).write_text(f"#!/bin/sh\n{script}\n")
         (repository / name).chmod(0o755)
     env = {"PATH": f"{repository}:/usr/bin:/bin", "MISSION": "typo.toml", "GITHUB_OUTPUT": "told"}
-    subprocess.run(["bash", "-eo", "pipefail", "-c", step["run"]], env=env, check=True)
+    assert _bash(step["run"], **env).returncode == 0
     assert re.fullmatch(r"key=[0-9a-f]{32}\n", (repository / "told").read_text())
+
+
+@pytest.mark.parametrize("server", ["github", "gitlab"])
+def test_the_log_and_the_summary_tell_why_the_gate_failed(repository: Path, server: str) -> None:
+    """On GitHub the step's log was empty, and the summary had no reason of a gate that refused."""
+    job = written(server)
+    script = next(
+        script for script in job.get("script") or [s.get("run", "") for s in job["steps"]] if "gate " in script
+    )
+    (repository / "rtqual").write_text("#!/bin/sh\necho 'rtqual: other parameters' >&2\nexit 2\n")
+    (repository / "rtqual").chmod(0o755)
+    (repository / ("baseline" if server == "github" else "baseline/out/ci")).mkdir(parents=True)
+    done = _bash(script, PATH=f"{repository}:/usr/bin:/bin")
+    assert done.returncode == 2
+    assert done.stdout == (repository / "gate.md").read_text() == "rtqual: other parameters\n"
+
+
+@pytest.mark.parametrize("measured", [True, False])
+def test_a_job_of_gitlabs_that_compared_nothing_comments_too(repository: Path, *, measured: bool) -> None:
+    """The comment of the job before stayed. GitLab's runner ends an after_script at its first error."""
+    (script,) = written("gitlab")["after_script"]
+    (repository / "curl").write_text("#!/bin/sh\necho '[]'\n")
+    (repository / "curl").chmod(0o755)
+    if measured:
+        (repository / "out/ci").mkdir(parents=True)
+        (repository / "out/ci/summary.md").write_text("The kernel panicked.\n")
+    env = {"RTQUAL_COMMENTS": "T", "CI_MERGE_REQUEST_IID": "4", "CI_API_V4_URL": "", "CI_PROJECT_ID": "7"}
+    assert _bash(script, PATH=f"{repository}:/usr/bin:/bin", **env).returncode == 0
+    told = "The kernel panicked." if measured else "Nothing was measured"
+    assert told in (repository / "note.json").read_text()
+
+
+def _bash(script: str, **env: str) -> "subprocess.CompletedProcess[str]":
+    """As a runner's shell."""
+    command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script]
+    return subprocess.run(command, env=env, capture_output=True, text=True, check=False)
