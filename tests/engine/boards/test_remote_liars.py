@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from rtqual.base.cache import sha256_file
-from rtqual.engine.boards.remote import job, truth
-from rtqual.engine.boards.remote.clock_rate import NOT_COMPARED
+from rtqual.engine.boards.remote import clock_rate, job, truth
 from rtqual.engine.boards.remote.job import Detached, clear_unfinished, unfinished
 from rtqual.engine.boards.remote.measured import MeasuredBoard
 from rtqual.engine.boards.remote.remote_board import RemoteBoard
@@ -111,10 +110,25 @@ def test_a_result_tells_for_how_long_it_has_lain_on_the_board(tmp_path: Path, ag
     assert told is not None and age_s <= told < age_s + 60
 
 
-def test_a_result_that_lay_there_is_taken_with_its_age_and_an_unknown_clock(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+class Clocked(Here):
+    """Its clock runs `fast` times the host's, which passes in pauses alone."""
+
+    def __init__(self, fast: float) -> None:
+        super().__init__()
+        self.fast, self.host_s = fast, 1000.0
+
+    def pause(self, seconds: float) -> None:
+        self.host_s += seconds
+
+    def run(self, script: str, **more: object) -> bytes:
+        return f"{self.host_s * self.fast:.2f} 1\n".encode() if "uptime" in script else super().run(script, **more)
+
+
+@pytest.mark.parametrize(("fast", "doubted"), [(1.0, 0), (1.01, 1)])
+def test_a_result_that_lay_there_is_taken_with_its_age_and_the_clock_as_it_runs_now(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fast: float, doubted: int
 ) -> None:
-    """Nothing is started: its clock can be compared no more, which is told with the verdict and costs no run."""
+    """Nothing is started, and nobody read its clock when it was."""
     monkeypatch.setattr(MeasuredBoard, "key", lambda *_: "ab01")
     begun(tmp_path, "ab01")
     folder = tmp_path / "jobs/ab01"
@@ -124,12 +138,15 @@ def test_a_result_that_lay_there_is_taken_with_its_age_and_an_unknown_clock(
     then = (folder / "sum").stat().st_mtime - 86_400
     os.utime(folder / "sum", (then, then))
     board: Any = object.__new__(RemoteBoard)
-    board._session = SimpleNamespace(lease=Here(), store=str(tmp_path))
+    clock = Clocked(fast)
+    monkeypatch.setattr(clock_rate, "_now_s", lambda: clock.host_s)
+    board._session = SimpleNamespace(lease=clock, store=str(tmp_path), pause=clock.pause)
     board._kernel, board._settings = SimpleNamespace(candidate="rt"), SimpleNamespace(name="pi")
     monkeypatch.setattr(MeasuredBoard, "outcome", lambda *given, **more: (*given[2:], more))
     files, facts, more = board._run(Job(Command(("true",))), 1, 60)
-    assert files == {"facts": ""} and more["away"] == []
-    assert 86_400 <= int(facts[LEFT]) < 86_460 and facts["clock_rate"] == NOT_COMPARED and facts["polls"] == "0"
+    assert files == {"facts": ""} and len(more["away"]) == doubted
+    assert 86_400 <= int(facts[LEFT]) < 86_460 and facts["polls"] == "0"
+    assert "of the host's over 20 s" in facts["clock_rate"]
     now = datetime.now(UTC)
     outcome = JobOutcome(0, "", "", {}, facts, {}, "", (), "", 1.0, ("x",))
     started = datetime.fromisoformat(str(provenance(CELL, outcome, now, "0").started))

@@ -18,6 +18,7 @@ _STEP_S = 0.01  # of /proc/uptime, which is CLOCK_BOOTTIME
 _UPTIME = re.compile(rb"(\d{1,12}\.\d\d) ")
 # Crystals are within 200 ppm and time daemons slew by at most 500 ppm, so this is neither.
 MOST_AWAY = 0.001
+ENOUGH_S = 2 * _STEP_S / MOST_AWAY  # between two readings, to see as much
 
 
 @dataclass(frozen=True)

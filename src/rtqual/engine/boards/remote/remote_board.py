@@ -40,9 +40,8 @@ class RemoteBoard(MeasuredBoard):
         started, session = time.monotonic(), self._session
         key = self.key(job, seed)
         detached = Detached(session.lease, session.store, key)
-        console, polls, began = "", 0, False
+        console, polls = "", 0
         first: clock_rate.ClockReading | None = None
-        last: clock_rate.ClockReading | None = None
         left: dict[str, str] = {}
         if detached.look().done:  # by an rtqual that was killed since
             age_s = detached.age_s()
@@ -58,16 +57,17 @@ class RemoteBoard(MeasuredBoard):
                 session.expect_silence(timeout_s)
                 first = clock_rate.reading(session.lease)
                 detached.start(job, seed, dict(session.settings.disks))
-                began = True
             polls = self._wait(detached, looked.boot_id, timeout_s, runs=1 + job.watched)
-            last = clock_rate.reading(session.lease)
             console = session.console.since(mark)
         files = self._files(detached)
         console += files.get("kernel", "")  # where no console is read, or a killed rtqual read it
         self._taken = detached
+        if first is None:  # of a job that another rtqual began
+            first = clock_rate.reading(session.lease)
+            session.pause(clock_rate.ENOUGH_S)
+        last = clock_rate.reading(session.lease)
         rate, away = clock_rate.compared(first, last)
-        # Of a job that another rtqual began nobody can; no run of it would be made again.
-        if began and not (first and last):
+        if not (first and last):
             away = [f"the board's clock was {clock_rate.NOT_COMPARED}: it did not answer; run it again"]
         wall_s = time.monotonic() - started
         return self.outcome(job, files, rate | left | {"polls": str(polls)}, console=console, wall_s=wall_s, away=away)
