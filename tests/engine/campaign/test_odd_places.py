@@ -95,6 +95,33 @@ def test_two_campaigns_at_once_fill_one_empty_cache(campaign: Path, mission_file
 
 
 @pytest.mark.full
+def test_a_cache_that_lost_or_changed_a_guests_image_changes_no_record(
+    campaign: Path, rtqual: Run, tmp_path: Path
+) -> None:
+    """As a power cut or a disk leaves it: the name stands, with the time, and not what it stood for."""
+    mission, cache = tmp_path / "tiny.toml", cold_cache(tmp_path / "cache")
+    mission.write_text(mission_text("debian-rt", loads=("none",), runs=1))
+
+    def measured(name: str) -> dict[str, str]:
+        done = rtqual("select", mission, "--out", tmp_path / name, env={"XDG_CACHE_HOME": str(cache)})
+        assert done.returncode == 0, done.stderr
+        return hashes(tmp_path / name)
+
+    sound = measured("sound")
+    assert sound and sound.items() <= hashes(campaign).items()
+    images = [path for path in (cache / "rtqual/initramfs").iterdir() if path.suffix == ".cpio"]
+    assert images
+    for damage in ("changed", "lost"):
+        for image in images:
+            content, times = image.read_bytes(), image.stat()
+            at = content.index(b"cyclictest V")
+            image.write_bytes(content[:at] + b"C" + content[at + 1 :] if damage == "changed" else b"")
+            os.utime(image, ns=(times.st_atime_ns, times.st_mtime_ns))
+        shutil.rmtree(cache / "rtqual/guests")  # which were booted from what was sound
+        assert measured(damage) == sound
+
+
+@pytest.mark.full
 def test_another_user_without_rights_measures_what_needs_none(tmp_path: Path) -> None:
     """In the guest all is as for root; real-time priority on this machine is missing, and is said to be."""
     if os.geteuid():
