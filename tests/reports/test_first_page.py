@@ -63,6 +63,7 @@ def with_load(one: Record, name: str, argv: list[str]) -> Record:
 def test_a_load_of_the_missions_own_is_told_with_its_commands() -> None:
     """A reader of the paper alone could not know what disturbed."""
     asked = mission(["rt"], requirements=[{**WAKE_UP, "load": "frames"}], needs=["usb"])
+    asked = asked.model_copy(update={"loads": {"frames": {"command": ["sh"]}}})
     taken = [with_load(one, "frames", ["sh", "-c", "while :; do frame; done"]) for one in wakeups("rt", [20_000] * 10)]
     found = analyse(asked, "demo", taken, {"rt": RT_CONFIG})
     document = build(gather(asked, found, [one.manifest for one in taken], {}))

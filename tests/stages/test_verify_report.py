@@ -53,7 +53,7 @@ def test_the_document_says_what_was_shown_by_what_and_escapes_what_others_wrote(
     html, text = to_html(document), to_markdown(document)
     assert "<b>mark</b>" not in html and "A &lt;b&gt;mark" in html
     (row,) = [line for line in text.splitlines() if line.startswith("| TC-010") and "start-stop" in line]
-    assert verified.records[0].manifest.hash[:12] in row and "open: the virtual board ranks" in row
+    assert verified.records[0].manifest.hash[:12] in row and "open: the virtual board closes" in row
     (row,) = [line for line in text.splitlines() if line.startswith("| TC-020") and "none" in line]
     assert "? open" in row and "no procedure verifies it" in row
     assert re.search(r"\| start-stop +\| camera unplug:500 +\| CAMERA\\?_BACK +\| +600 ms", text)

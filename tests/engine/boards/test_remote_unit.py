@@ -79,7 +79,7 @@ def test_tryboot_is_not_had_beside_two_slots_of_the_firmware(autoboot: str | Non
 def test_whether_a_kernel_passes_tryboot_on_is_said_to_be_unknown_where_it_is(release: str, unseen: bool) -> None:
     told = {"release": [release], "boot": ["/boot/firmware"]}
     (entry,) = (one for one in check._system(replace(SETTINGS, good=release), told) if one.name == "one-shot entry")
-    assert entry.good and ("not looked at" in entry.what) == unseen
+    assert entry.good and ("not checked" in entry.what) == unseen
 
 
 def test_systemd_boot_is_armed_by_its_variable_and_its_default_is_not_named() -> None:

@@ -7,7 +7,7 @@ from rtqual.base.words import count, listed, under
 from rtqual.engine.analysis.verdict.judge import ACCEPTED_LINE
 from rtqual.engine.analysis.verdict.model import Verdict
 from rtqual.engine.mission import PUBLISHED
-from rtqual.protocols.load.all_loads import all_loads
+from rtqual.protocols.load.own import own_loads
 from rtqual.reports.chapter.distributions import decisive
 from rtqual.reports.chapter.verdicts import gate_matrix
 from rtqual.reports.material import Material
@@ -89,8 +89,9 @@ def _needs(material: Material, verdict: Verdict) -> Iterator[str]:
 def _own_loads(material: Material, verdict: Verdict) -> Iterator[str]:
     """What loads are that the mission brings, in its own words."""
     asked = {requirement.load for requirement in material.mission.requirements}
+    own = {*own_loads(material.mission.loads)}
     for name in dict.fromkeys(record.inputs.load for record in material.of_board(verdict.board)):
-        if name in asked - {*all_loads()}:
+        if name in asked & own:
             yield prose(
                 f"The load {name} is the mission's own: {material.load(name)}; its commands stand with the test tools."
             )
