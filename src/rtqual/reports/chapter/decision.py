@@ -4,7 +4,7 @@
 from collections.abc import Iterator
 
 from rtqual.base.words import count, listed, under
-from rtqual.engine.analysis.verdict.judge import ACCEPTED_LINE
+from rtqual.engine.analysis.verdict.judge import ACCEPTED_LINE, INSTRUCTIONS_CAVEAT
 from rtqual.engine.analysis.verdict.model import Verdict
 from rtqual.engine.mission import PUBLISHED
 from rtqual.protocols.load.own import own_loads
@@ -12,7 +12,7 @@ from rtqual.reports.chapter.distributions import decisive
 from rtqual.reports.chapter.verdicts import gate_matrix
 from rtqual.reports.material import Material
 from rtqual.reports.page.document import Beside, Block, Paragraph, VerdictBox, bullets
-from rtqual.reports.page.text import number, prose
+from rtqual.reports.page.text import TIMING_NOTE, VIRTUAL, number, prose
 
 _MOST_BESIDE, _LONG = 2, 18  # candidates whose columns fit in half of the page, and characters of their names
 _MOST_ROWS = 9  # requirements on the first page; those that are not simply met come first
@@ -52,7 +52,9 @@ def _blocks(material: Material, verdict: Verdict) -> Iterator[Block]:
     beside = plots and narrow
     yield Beside((table,), plots) if plots and beside else table
     rests_on = (*_rests_on(material, verdict), *_needs(material, verdict), *_own_loads(material, verdict))
-    yield from bullets("What it rests on", (*rests_on, *verdict.caveats))
+    said = {note.text for note in table.notes}  # by the marks of its figures
+    caveats = (c for c in verdict.caveats if c != INSTRUCTIONS_CAVEAT or TIMING_NOTE[VIRTUAL] not in said)
+    yield from bullets("What it rests on", (*rests_on, *caveats))
     turns, more = verdict.would_change[:_MOST_TURNS], verdict.would_change[_MOST_TURNS:]
     yield from bullets("What would change it", (*turns, *([f"{len(more)} more in the conclusion."] if more else ())))
     if plots and not beside:
