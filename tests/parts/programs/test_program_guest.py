@@ -212,5 +212,5 @@ def test_a_program_that_found_out_would_be_told_of(
 
     monkeypatch.setattr(VirtualBoard, "run", telling)
     records = _wary(tmp_path, rtqual)
-    said = "watching changed what the program did: its program.out differs when nobody looks"
+    said = "watching changed what the program did: its program.out differs when it runs unwatched"
     assert [(one.manifest.repeat, one.manifest.problems) for one in records] == [(0, []), (1, [said])]
