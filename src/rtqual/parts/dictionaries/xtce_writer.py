@@ -257,7 +257,7 @@ def _laid_out(made: Written, command: CommandType, fill: Mapping[str, Any]) -> l
             end += gap + flat.bits
     arguments = [xtce_name(entry.flat.name) for entry in entries if entry.flat and entry.value is None]
     types = [f"{xtce_name(command.name)}_{argument}" for argument in arguments]
-    if alike := next((one for one in types if not _is_free(made, "argument", one)), ""):
+    if alike := next((name for name in types if not _is_free(made, "argument", name)), ""):
         raise Refused(f"{alike} is written as another argument is")
     return entries
 
@@ -293,7 +293,7 @@ def _initial(flat: Flat, value: Any) -> str:
 
 def _command(made: Written, types: Element, element: Element, command: CommandType, laid_out: Sequence[_Entry]) -> None:
     name = element.get("name", "")
-    arguments = SubElement(element, "ArgumentList") if any(one.value is None for one in laid_out) else None
+    arguments = SubElement(element, "ArgumentList") if any(place.value is None for place in laid_out) else None
     entries = SubElement(SubElement(element, "CommandContainer", name=name), "EntryList")
     spare = 0
     for one in laid_out:

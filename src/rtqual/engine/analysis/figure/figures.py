@@ -117,8 +117,10 @@ def _figure(pool: Pool, name: str, value: float) -> Figure:
 def _is_binned(pool: Pool, name: str) -> bool:
     """Whether a figure is read from the tool's own bins, and not printed by it."""
     printed = ("avg", "min", "max")
-    needed = [one for one in printed if one in name] if not name.startswith(("p", "(p", "std")) else [""]
-    return pool.kind == SeriesKind.BINNED and any(one not in pool.reported for one in needed)
+    needed = (
+        [statistic for statistic in printed if statistic in name] if not name.startswith(("p", "(p", "std")) else [""]
+    )
+    return pool.kind == SeriesKind.BINNED and any(statistic not in pool.reported for statistic in needed)
 
 
 def _least(pool: Pool, name: str, value: float) -> float:

@@ -85,7 +85,7 @@ def figures_judged(rule: GateRule, group: Group, before: Sequence[Record], after
     """How many figures of a cell are judged by intervals."""
     if is_exact(before, after):
         return 0
-    scalars = {name for one in before for name in one.manifest.scalars if not rule.mission_only}
+    scalars = {name for record in before for name in record.manifest.scalars if not rule.mission_only}
     return len({*_wanted(rule, group, _series(before), _series(after)), *scalars})
 
 
@@ -194,7 +194,7 @@ def _noisy(rule: GateRule, group: Group, before: Sequence[Record], after: Sequen
         for series in then.summary.series
         if series not in now.summary.series and STATISTICS.keys() & {*names}
     ]
-    lost += [one for name in wanted for one in _lost_figure(group, name, then.summary, now.summary)]
+    lost += [missing for name in wanted for missing in _lost_figure(group, name, then.summary, now.summary)]
     return JudgedCell(tuple(figures), (*unusable, *lost))
 
 
