@@ -21,7 +21,11 @@ UPRIGHT = (1.0, 0.0, 0.0, 0.0)
 
 
 def steered(path: Path, position: tuple[float, ...], velocity: tuple[float, ...] = (0.0, 0.0, 0.0)) -> Path:
-    path.write_bytes(STEERED.pack(2, time.monotonic_ns(), *position, *velocity, *UPRIGHT))
+    """Make the file, or write into it: it is mapped, so cutting it short would end whoever looks (SIGBUS)."""
+    words = STEERED.pack(2, time.monotonic_ns(), *position, *velocity, *UPRIGHT)
+    path.touch()
+    with path.open("r+b", buffering=0) as file:
+        file.write(words)
     return path
 
 
