@@ -293,12 +293,12 @@ def _initial(flat: Flat, value: Any) -> str:
 
 def _command(made: Written, types: Element, element: Element, command: CommandType, laid_out: Sequence[_Entry]) -> None:
     name = element.get("name", "")
-    arguments = SubElement(element, "ArgumentList") if any(place.value is None for place in laid_out) else None
+    arguments = SubElement(element, "ArgumentList") if any(entry.value is None for entry in laid_out) else None
     entries = SubElement(SubElement(element, "CommandContainer", name=name), "EntryList")
     spare = 0
-    for one in laid_out:
-        flat, own = one.flat, xtce_name(one.flat.name) if one.flat else ""
-        if flat and arguments is not None and one.value is None:
+    for entry in laid_out:
+        flat, own = entry.flat, xtce_name(entry.flat.name) if entry.flat else ""
+        if flat and arguments is not None and entry.value is None:
             _type(types, "Argument", f"{name}_{own}", flat)
             argument = SubElement(arguments, "Argument", name=own, argumentTypeRef=f"{name}_{own}")
             if flat.of.name in command.defaults:
@@ -309,8 +309,8 @@ def _command(made: Written, types: Element, element: Element, command: CommandTy
                     made.left_out[command.name] = f"the default of {flat.of.name} is left out: {initial}"
             SubElement(entries, "ArgumentRefEntry", argumentRef=own)
         else:
-            little = isinstance(one.flat.type, Number) and one.flat.type.little if one.flat else False
-            _constant(entries, own or f"spare{spare}", one.value or 0, one.bits, little=little)
+            little = isinstance(entry.flat.type, Number) and entry.flat.type.little if entry.flat else False
+            _constant(entries, own or f"spare{spare}", entry.value or 0, entry.bits, little=little)
             spare += not own
 
 
