@@ -242,7 +242,7 @@ class FileAccount:
 
 def _other_kernel(headings: list[str], kernel: str) -> bool:
     """Whether headings speak of versions, and not of the kernel named further above."""
-    versions = [one or other for one, other in _VERSION.findall("\n".join(headings))]
+    versions = [named or bare for named, bare in _VERSION.findall("\n".join(headings))]
     return bool(versions) and not any(kernel.startswith(version) for version in versions)
 
 
