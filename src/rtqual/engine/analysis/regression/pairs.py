@@ -8,7 +8,7 @@ says so (compare.py), which allows for all figures that are judged (Bonferroni):
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rtqual.base.units import format_value
@@ -121,7 +121,8 @@ def _exact(rule: GateRule, group: Group, before: Sequence[Record], after: Sequen
     for name, figure in then.summary.figures.items():
         if not _is_judged(rule, group, name, then):
             continue
-        lost += _lost_figure(group, name, then.summary, now.summary)
+        if missing := _lost_figure(group, name, then.summary, now.summary):
+            lost.append(missing)
         if name not in now.summary.figures:
             continue
         both = (figure, now.summary.figures[name])
@@ -194,18 +195,19 @@ def _noisy(rule: GateRule, group: Group, before: Sequence[Record], after: Sequen
         for series in then.summary.series
         if series not in now.summary.series and STATISTICS.keys() & {*names}
     ]
-    lost += [missing for name in wanted for missing in _lost_figure(group, name, then.summary, now.summary)]
+    lost += [missing for name in wanted if (missing := _lost_figure(group, name, then.summary, now.summary))]
     return JudgedCell(tuple(figures), (*unusable, *lost))
 
 
-def _lost_figure(group: Group, name: str, then: Summary, now: Summary) -> Iterator[LostSince]:
+def _lost_figure(group: Group, name: str, then: Summary, now: Summary) -> LostSince | None:
     """A figure that every run of the baseline gave, and not every run gives now."""
     if name not in then.figures or name == RESOLUTION:
-        return
+        return None
     if name not in now.figures:
-        yield LostSince(group, f"{name} of {cell_name(group)}", "there is no such figure any more")
-    elif lacking(now, now.figures[name]) and not lacking(then, then.figures[name]):
-        yield LostSince(group, f"{name} of {cell_name(group)}", lacking(now, now.figures[name]))
+        why = "there is no such figure any more"
+    else:
+        why = "" if lacking(then, then.figures[name]) else lacking(now, now.figures[name])
+    return LostSince(group, f"{name} of {cell_name(group)}", why) if why else None
 
 
 def _counted(before: Sequence[Record], after: Sequence[Record]) -> bool:
