@@ -63,7 +63,8 @@ class Source:
     def lines(self, own: re.Pattern[str] | None = None) -> Iterator[tuple[int, str]]:
         """With their numbers, without line ends and terminal escapes. Holds one line at a time.
 
-        A line of which the reader has said neither `use` nor `skip` when it asks for the next is judged.
+        A line of which the reader has said neither `use` nor `skip` when it asks for the next is judged: refused where
+        it begins as `own`, which is how lines with the tool's figures begin, else told or taken for prose.
         """
         with self._file() as file:
             number = 0
