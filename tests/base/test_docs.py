@@ -34,6 +34,12 @@ def test_links_lead_to_files_and_headings(page: Path) -> None:
     assert dead == []
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_row_of_a_table_is_one_line(page: Path) -> None:
+    rows = [line for line in FENCED.sub("", page.read_text()).splitlines() if line.startswith("|")]
+    assert [row for row in rows if not row.endswith("|")] == []
+
+
 @pytest.mark.parametrize("listing", ["docs/index.md", "mkdocs.yml"])
 def test_every_page_is_listed(listing: str) -> None:
     text = (ROOT / listing).read_text()
