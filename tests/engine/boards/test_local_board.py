@@ -83,6 +83,20 @@ def test_what_systemd_starts_is_waited_for_and_named(tmp_path: Path, monkeypatch
 
 
 @pytest.mark.parametrize(
+    "group", ["0::/system.slice/nightly.service/part", "1:name=systemd:/system.slice/nightly.service"]
+)
+def test_the_service_that_rtqual_runs_in_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, group: str
+) -> None:
+    """A timer's oneshot service is starting for as long as rtqual runs."""
+    monkeypatch.setattr("rtqual.engine.boards.start_awaited._CGROUPS", tmp_path / "cgroup")
+    monkeypatch.setattr("rtqual.engine.boards.start_awaited._PATIENCE_S", 0.1)
+    (tmp_path / "cgroup").write_text(f"{group}\n")
+    (tmp_path / "jobs").write_text(" 12 nightly.service start running\n")
+    assert measured_beside("cat jobs", tmp_path, monkeypatch).problems == ()
+
+
+@pytest.mark.parametrize(
     ("systemctl", "answer_s", "why"),
     [("cat jobs", 30, APT), ("exec sleep 100", 0.1, "systemd, which does not answer")],
 )

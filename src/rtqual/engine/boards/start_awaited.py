@@ -13,6 +13,7 @@ from rtqual.protocols.record.schema import WAITED_NS
 
 _WINDOW_MS, _LIMIT_MS = 250, 1000
 _PATIENCE_S, _ANSWER_S = 60.0, 30.0
+_CGROUPS = Path("/proc/self/cgroup")
 
 
 def of_this_machine(agent: Path) -> dict[str, str]:
@@ -44,4 +45,15 @@ def _systemd() -> str:
     except RunFailed:
         return "systemd, which does not answer"
     fields = [line.split() for line in done.stdout.splitlines()]
-    return next((f"systemd's job of {some[1]}" for some in fields if len(some) == 4 and some[3] == "running"), "")
+    running = [some[1] for some in fields if len(some) == 4 and some[3] == "running"]
+    own = _own_units()
+    return next((f"systemd's job of {unit}" for unit in running if unit not in own), "")
+
+
+def _own_units() -> set[str]:
+    """What rtqual runs in. The job of a oneshot service, as timers start them, lasts until rtqual ends."""
+    try:
+        paths = [line.split(":", 2)[-1] for line in _CGROUPS.read_text().splitlines()]
+    except OSError:
+        return set()
+    return {part for path in paths for part in path.split("/")}
