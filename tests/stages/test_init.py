@@ -68,7 +68,7 @@ def test_a_file_that_is_there_stays(fails: Fails, tmp_path: Path) -> None:
         (["m.toml", "--board", "root@127.0.0.1:1"], "shows no host key within 5 s"),
         (["m.toml", "--board", "root@-oProxyCommand=x"], "is no way over ssh"),
         (["Mine.toml"], "lower-case letters"),
-        (["no/such/folder/m.toml"], "cannot be written"),
+        (["no/such/folder/m.toml"], "make it"),
     ],
 )
 def test_answers_that_make_no_mission_are_refused(fails: Fails, tmp_path: Path, words: list[str], told: str) -> None:

@@ -124,7 +124,7 @@ def check_file(file: Path) -> None:
     if not _SLUG.fullmatch(file.stem):
         raise BadInput(f"{file}: the file's name names the mission: write lower-case letters, digits and '-'")
     if not file.parent.is_dir():
-        raise BadInput(f"{file}: cannot be written: there is no folder {file.parent}; give another name")
+        raise BadInput(f"{file}: cannot be written: there is no folder {file.parent}: make it, or give another name")
 
 
 def check_candidates(names: tuple[str, ...], architecture: Architecture) -> tuple[str, ...]:
