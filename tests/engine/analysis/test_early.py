@@ -80,6 +80,32 @@ def test_samples_in_their_order_that_fall_in_every_run_are_told() -> None:
     assert list(early_runs(real)) == []
 
 
+def test_the_cpus_of_a_run_are_one_run() -> None:
+    cpus = [Series.raw([*[9_000] * 40, *[7_000] * 80], name="latency", cpu=cpu) for cpu in range(4)]
+    assert list(early_runs([record(cpus, seed=seed) for seed in range(1, 8)])) == []
+    assert len(list(early_runs([record(cpus, seed=seed) for seed in range(1, 9)]))) == 1
+
+
+@pytest.mark.parametrize(("late_us", "told"), [(9, 0), (8, 1)])
+def test_what_falls_alike_in_runs_that_begin_later_is_no_boot(late_us: int, told: int) -> None:
+    """As an offset that a program's clock takes out, or its first jobs."""
+    falling = [
+        record(
+            Series.raw([*[first_us * US] * 40, *[7 * US] * 80], name="offset"),
+            seed=seed,
+            facts=RESTED | ({LATER_S: "10"} if late else {}),
+        )
+        for seed, (late, first_us) in enumerate([(False, 9), (True, late_us)] * 4, start=1)
+    ]
+    assert len(list(early_runs(falling))) == told
+
+
+def test_a_mean_on_the_other_side_of_zero_is_not_half_as_much_again() -> None:
+    """Of two runs' offsets one is the larger."""
+    assert list(early_runs(runs([[0.5] * 9], [[-0.1] * 9]))) == []
+    assert list(early_runs(runs([[-0.1] * 9], [[-0.5] * 9]))) == []
+
+
 def test_samples_beyond_a_histogram_count_as_the_tool_printed_them() -> None:
     """41,769 us, 143 in the mean: arm64's 6.12."""
     beyond = Series.counted(

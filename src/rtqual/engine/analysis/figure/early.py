@@ -6,10 +6,13 @@ This does not trust a board's own word that it was at rest. On the virtual board
 
 Runs are the units: samples of a run depend on each other. Each of these is a sign, and next to impossible by chance:
 
-- idle, every early run's mean is more than HALF_MORE times every late run's: idle runs differ by some percent;
+- idle, every early run's mean is more than HALF_MORE times every late run's: latencies of idle runs differ by some
+  percent, but an offset that is early or late by chance does not, so the means must be above zero;
 - every early run lies above every late one by a tenth, in mean or, idle, in maximum, where the order alone (exact: of
   all ways to deal the runs into early and late, one) has a probability of CHANCE at most: five of each: 1 in 252;
-- in each of eight or more runs the mean of the first third is above that of the last by a tenth.
+- in each of eight or more runs the mean of the first third is above that of the last by a tenth, and the first thirds
+  of all early runs are above those of all late ones: what falls alike in both is no boot but what is measured, as a
+  program's first jobs or a clock's offset.
 """
 
 from collections.abc import Iterator, Sequence
@@ -68,7 +71,11 @@ def _run(record: Record, name: str) -> RunLateness | None:
         return None
     mean = sum(_mean(each) * each.total for each in series) / sum(each.total for each in series)
     largest = max(_largest(each) for each in series)
-    return RunLateness(LATER_S in record.manifest.provenance.facts, mean, largest)
+    return RunLateness(_is_late(record), mean, largest)
+
+
+def _is_late(record: Record) -> bool:
+    return LATER_S in record.manifest.provenance.facts
 
 
 def _mean(series: Series) -> float:
@@ -90,7 +97,7 @@ def _between(runs: Sequence[RunLateness], *, idle: bool) -> str:
     sure = 1 / comb(len(runs), len(early)) <= CHANCE
     least, most = min(run.mean for run in early), max(run.mean for run in late)
     what = "mean"
-    if not (idle and _more(least, most, HALF_MORE)) and not (sure and _more(least, most, TENTH_MORE)):
+    if not (idle and most > 0 and _more(least, most, HALF_MORE)) and not (sure and _more(least, most, TENTH_MORE)):
         least, most = min(run.largest for run in early), max(run.largest for run in late)
         what = "maximum"
         if not (idle and sure and _more(least, most, TENTH_MORE)):
@@ -109,13 +116,22 @@ def _more(value: float, other: float, times: float) -> bool:
 def _within(records: Sequence[Record], name: str) -> str:
     """Of runs on the emulator's clock whose samples' order is known."""
     counted = [record for record in records if record.manifest.timing.counted or record.manifest.timing.modelled]
-    thirds = [pair for record in counted for series in _of(record, name) if (pair := _thirds(series))]
-    if not thirds or 0.5 ** len(thirds) > CHANCE or not all(_more(first, last, TENTH_MORE) for first, last in thirds):
+    runs = [
+        (_is_late(record), pairs)
+        for record in counted
+        if (pairs := [pair for series in _of(record, name) if (pair := _thirds(series))])
+    ]
+    thirds = [pair for _, pairs in runs for pair in pairs]
+    if not runs or 0.5 ** len(runs) > CHANCE or not all(_more(first, last, TENTH_MORE) for first, last in thirds):
+        return ""
+    begun = [
+        [float(np.mean([first for first, _ in pairs])) for late, pairs in runs if late == side]
+        for side in (False, True)
+    ]
+    if all(begun) and min(begun[0]) <= max(begun[1]):
         return ""
     first, last = (float(np.mean(side)) for side in zip(*thirds, strict=True))
-    return (
-        f"falls within each of {len(thirds)} runs, from a mean of {_shown(first)} in the first third to {_shown(last)}"
-    )
+    return f"falls within each of {len(runs)} runs, from a mean of {_shown(first)} in the first third to {_shown(last)}"
 
 
 def _thirds(series: Series) -> tuple[float, float] | None:
