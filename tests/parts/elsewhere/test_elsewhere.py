@@ -15,39 +15,15 @@ import pytest
 
 from rtqual.protocols.record.schema import Timing
 from rtqual.protocols.record.store import Store
+from support.elsewhere import elsewhere_mission
 
 HERE = Path(__file__).parent
-MISSION = """\
-[mission]
-name = "afar"
-title = "A board by one row"
-purpose = "Shows that nothing else has to know the board."
-duration = "1 min"
-
-[[candidate]]
-name = "afar"
-title = "What the line leads to"
-far = "ttyUSB0"
-
-[[requirement]]
-name = "messages"
-instrument = "elsewhere-pauses"
-load = "elsewhere-sum"
-statistic = "max"
-at_most = "1 h"
-
+WISH = """
 [[wish]]
 name = "no day"
 longest = "1 h"
-
-[parameters.elsewhere-pauses]
-looks = 10
-
-[[scale.demo.plan]]
-instruments = ["elsewhere-pauses"]
-loads = ["elsewhere-sum"]
-runs = 6
 """
+MISSION = elsewhere_mission('far = "ttyUSB0"', runs=6, tables=WISH)
 SERVE = """
 import json, sys
 from support.command import rtqual_here

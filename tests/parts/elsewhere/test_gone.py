@@ -18,37 +18,12 @@ from rtqual.protocols.load.all_loads import all_loads
 from rtqual.protocols.record.schema import MOST_TOLD, About, Inputs, Measurement, Record, Series, Timing
 from rtqual.protocols.record.store import Store, make
 from support.command import Fails, Run
+from support.elsewhere import elsewhere_mission
 from support.store_records import PROVENANCE, as_version, change_manifest, reseal
 
 HERE = Path(__file__).parent
 TITLE, LOAD = "From one look at the clock to the next (date)", "A shell that sums without end"
-MISSION = """\
-[mission]
-name = "afar"
-title = "An instrument of another package"
-purpose = "Shows that its records need nobody."
-duration = "1 min"
-
-[[candidate]]
-name = "here"
-title = "here"
-this-machine = true
-
-[[requirement]]
-name = "messages"
-instrument = "elsewhere-pauses"
-load = "elsewhere-sum"
-statistic = "max"
-at_most = "1 h"
-
-[parameters.elsewhere-pauses]
-looks = 10
-
-[[scale.demo.plan]]
-instruments = ["elsewhere-pauses"]
-loads = ["elsewhere-sum"]
-runs = 2
-"""
+MISSION = elsewhere_mission("this-machine = true", runs=2)
 
 
 @pytest.fixture
@@ -77,7 +52,7 @@ def records(known: About | None = None) -> list[Record]:
     instrument, load = all_instruments()["elsewhere-pauses"], all_loads()["elsewhere-sum"]
     return [
         make(
-            Inputs(candidate="here", instrument=instrument.name, load=load.name, board="local", cpus=1, seed=seed,
+            Inputs(candidate="afar", instrument=instrument.name, load=load.name, board="local", cpus=1, seed=seed,
                    parameters={"looks": 10}),
             Measurement((Series.raw([1_000_000 + seed * number for number in range(9)], name="pause"),)),
             PROVENANCE, timing=Timing.REAL, repeat=0, about=known or about(instrument, load),
