@@ -219,16 +219,16 @@ def _p95_to_average(pool: Pool, value: float, *, relative: bool) -> Interval:
 def certain_miss(pool: Pool, name: str, limit: float) -> str:
     """Why a quantile lies above a limit for certain, though its own interval may have no lower end; else empty.
 
-    Either every run's own quantile is above the limit (in RUNS_FOR_MEDIAN or more runs; were it not so, each would be
-    above it about every second time), or the share of samples beyond the limit is, at the lower end of its interval,
-    larger than the quantile leaves.
+    Either every run's own quantile is above the limit (were it not so, each would be above it about every second time,
+    and all of RUNS_FOR_MEDIAN or more as rarely as an end of an interval may miss), or the share of samples beyond the
+    limit is, at the lower end of its interval, larger than the quantile leaves.
     """
     if name not in QUANTILES or pool.kind == SeriesKind.SUMMARY:
         return ""
     of_run, place = pool.cumulative[:, -1], int(np.searchsorted(pool.values, limit, side="right"))
     below = pool.cumulative[:, place - 1] if place else np.zeros_like(of_run)
     left = float(1 - QUANTILES[name])
-    if pool.runs >= RUNS_FOR_MEDIAN and (of_run - below > of_run * left).all() and (of_run * left >= 1).all():
+    if 0.5**pool.runs <= pool.tail and (of_run - below > of_run * left).all() and (of_run * left >= 1).all():
         return f"it is above the limit in each of the {count(pool.runs, 'run')}"
     beyond = _beyond(pool, limit)
     if beyond is None or beyond[0] <= left:

@@ -195,10 +195,11 @@ def _of_series(requirement: Requirement, cells: Cells, found: Measured, figure: 
         summary = replace(summary, distribution=distribution_of(own[None]), samples=own[None].samples)
     pools = {"" if cpu is None else f"CPU {cpu}: ": pool for cpu, pool in own.items()}
     step = _step(requirement, summary, cells)
-    judged = {
-        label: _complete(_judge(requirement, name, reading, pools.get(label), step), lacking(found.summary, reading))
-        for label, reading in figures.items()
-    }
+    judged, cpus = {}, len(figures) - 1
+    for label, reading in figures.items():
+        among = cpus if label else 1
+        figures[label], told = _judge_cpu(among, requirement, name, reading, pools.get(label), step)
+        judged[label] = _complete(told, lacking(found.summary, reading))
     worst = min(judged, key=lambda label: _WORST_FIRST.index(judged[label][0]))
     outcome, why = judged[worst]
     misses = _misses(requirement, name, summary)
@@ -261,6 +262,25 @@ def _step(requirement: Requirement, summary: Summary, cells: Cells) -> float:
     """What the tool cuts off: 100 whole microseconds may be 100.99. A study rounds what it prints."""
     known = summary.figures.get(RESOLUTION) if requirement.statistic and cells.board != PUBLISHED else None
     return known.value if known else 0.0
+
+
+def _judge_cpu(
+    cpus: int, requirement: Requirement, name: str, reading: Figure, pool: Pool | None, step: float
+) -> tuple[Figure, tuple[Outcome, str]]:
+    """The figure of one of so many CPUs, and how it is judged.
+
+    Where each alone breaks a limit falsely in 2.5 %, some one of eight may in 18 %. So what breaks it does so by an
+    interval that allows for all CPUs (Bonferroni); that all of them keep it needs no allowance.
+    """
+    judged = _judge(requirement, name, reading, pool, step)
+    if cpus < 2 or pool is None or judged[0] != Outcome.NOT_MET:
+        return reading, judged
+    wider = replace(pool, tail=pool.tail / cpus)
+    widened = pool_figures(wider)[name]
+    outcome, why = _judge(requirement, name, widened, wider, step)
+    if outcome == Outcome.NOT_MET:
+        return reading, judged
+    return widened, (outcome, f"{why} (widened for {count(cpus, 'CPU')})")
 
 
 def _judge(requirement: Requirement, name: str, reading: Figure, pool: Pool | None, step: float) -> tuple[Outcome, str]:
