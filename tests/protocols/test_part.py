@@ -105,8 +105,9 @@ def test_what_a_row_names_and_cannot_be_loaded_is_told(
     installed(GOOD.replace("strange:LOADS", "strange_loads:LOADS"))
     (tmp_path / "strange_loads.py").write_text(text)
     monkeypatch.delitem(__import__("sys").modules, "strange_loads", raising=False)
-    with pytest.raises(BadInput, match="the part 'one' names strange_loads:LOADS among its loads"):
+    with pytest.raises(BadInput, match="the part 'one' names strange_loads:LOADS among its loads") as caught:
         part.brought("loads")
+    assert str(caught.value).count("strange_loads:LOADS") == str(caught.value).count("; remove") == 1
     with pytest.raises(BadInput, match="strange_loads:LOADS, which a part brings, cannot be loaded"):
         part.load("strange_loads:LOADS")
 

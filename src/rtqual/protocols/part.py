@@ -192,7 +192,8 @@ def brought(kind: str) -> tuple[Any, ...]:
         try:
             thing = load(row.where)
         except (ImportError, BadInput) as error:
-            raise BadInput(f"the part '{part.name}' names {row.where} among its {kind}: {error}; remove it") from error
+            why = error.__cause__ if isinstance(error, BadInput) else error  # which names it, too
+            raise BadInput(f"the part '{part.name}' names {row.where} among its {kind}: {why}; remove it") from error
         things += thing if isinstance(thing, tuple) else (thing,)
     return tuple(things)
 
