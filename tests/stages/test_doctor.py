@@ -288,6 +288,13 @@ def test_a_program_that_its_compiler_could_build_is_missing(fake: Fake, monkeypa
     assert (tools._own_for(ARM64).state, tools._own_for(ARM64).fix) == ("missing", "make")
 
 
+def test_programs_that_a_wheel_carries_need_no_compiler(
+    nothing_here: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tools, "guest_file", tmp_path.joinpath)
+    assert tools._own_for(ARM64).state == "ok"
+
+
 @pytest.mark.parametrize(("names", "package"), [("cargo cargo-web", "cargo-web"), ("cargo", "cargo")])
 def test_the_cargo_of_this_debian_is_named(
     fake: Fake, names: str, package: str, monkeypatch: pytest.MonkeyPatch
