@@ -76,12 +76,14 @@ def test_an_emulator_that_is_killed_is_told_so(board: VirtualBoard) -> None:
     assert text.startswith(f"{WHERE}: QEMU failed: it was ended by signal 9")
 
 
+@pytest.mark.parametrize(("idle", "boot_timeout_s"), [("idle=halt", 3.0), ("idle=poll", 0.3)])
 def test_a_boot_that_hangs_is_ended_and_not_tried_again(
-    kernel: Callable[..., Kernel], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kernel: Callable[..., Kernel], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, idle: str, boot_timeout_s: float
 ) -> None:
-    monkeypatch.setattr(virtual, "_BOOT_TIMEOUT_S", 3.0)
+    """Of a guest that never idles much more is executed: it has ten times as long."""
+    monkeypatch.setattr(virtual, "_BOOT_TIMEOUT_S", boot_timeout_s)
     guests = tmp_path / "guests"
-    slow = kernel("debian-rt", "rdinit=/bin/sleep", "--", "100000000")
+    slow = kernel("debian-rt", idle, "rdinit=/bin/sleep", "--", "100000000")
     board = VirtualBoard(slow, Machine(), tmp_path / "scratch", guests=guests)
     first = failure(board, shell("true"))
     assert first.startswith(f"{WHERE} hung and was ended at its deadline of 3 s")

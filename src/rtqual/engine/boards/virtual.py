@@ -56,6 +56,7 @@ CHANNEL = "channel"  # the artefact, where job and end go by a plugin
 _CLOCK_PLUGIN, _MEMORY_PLUGIN, _SCENE_PLUGIN = "rtqual-clock", "rtqual-memory", "rtqual-scene"
 _CHANNEL_PLUGIN = "rtqual-channel"
 _BOOT_TIMEOUT_S = 300.0
+_POLLING = 10  # deadlines are so many times longer with idle=poll: what the emulator skips of other guests is executed
 _NO_ROOM_B = 2**16  # QEMU drops what it cannot write, and says nothing
 # Every second run begins so much later: if its figures are others, the guest was not at rest, whatever its wait told
 # (engine/analysis/figure/early.py). What idles costs next to nothing.
@@ -372,6 +373,7 @@ class VirtualBoard(Board):
         files: Sequence[int] = (),
     ) -> None:
         """Run QEMU to its end under a deadline; `files`: descriptors that it takes over."""
+        timeout_s *= _POLLING if "idle=poll" in self._append().split() else 1
         ours, theirs = socket.socketpair()
         with ours, theirs:
             command = [
