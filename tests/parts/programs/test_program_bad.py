@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Programs that cannot be measured, each really run or refused: one line says why. And odd ones that can be."""
 
+import os
 import re
 import subprocess
 from collections.abc import Callable, Iterator
@@ -142,6 +143,29 @@ def test_a_package_comes_whole_though_the_guest_has_a_tool_that_needs_it(folder:
 def test_a_folder_without_end_is_refused_before_it_is_listed(folder: Path, tmp_path: Path) -> None:
     given = Program(name="x", binary="shell", files={"/all": "/"})
     with pytest.raises(BadInput, match="files: / holds more than 20,000 files"):
+        program_files.hashes(given, folder)
+
+
+def test_a_folder_that_vanishes_while_it_is_listed_is_not_there(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As those of processes do. One that may not be listed is refused, for nothing is left out in silence."""
+    lists, inner = os.scandir, tmp_path / "files/inner"
+    why: list[OSError] = [FileNotFoundError(2, "gone"), ProcessLookupError(3, "gone")]
+    why.append(PermissionError(13, "Permission denied", str(inner)))
+
+    def listed(path: Path | str) -> object:
+        if Path(path) == inner:
+            raise why.pop(0)
+        return lists(path)
+
+    inner.mkdir(parents=True)
+    (tmp_path / "files/table").write_text("1\n")
+    given = Program(name="x", binary="shell", files={"/opt/x": str(tmp_path / "files")})
+    monkeypatch.setattr(os, "scandir", listed)
+    assert "/opt/x/table" in program_files.hashes(given, folder)
+    assert "/opt/x/table" in program_files.hashes(given, folder)
+    with pytest.raises(BadInput, match=r"files: .*/inner cannot be read: Permission denied"):
         program_files.hashes(given, folder)
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What is laid into a guest for a program of the user's: the binary, its files, the libraries it is linked with."""
 
+import os
 import stat
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -141,10 +142,27 @@ def _own_files(program: Program, folder: Path) -> Iterator[tuple[str, Path]]:
         if not source.is_dir():
             yield place, _file(program, folder, named, "files")
             continue
-        inside = list(islice(source.rglob("*"), _MOST_FILES + 1))  # it may be "/"
+        closed: list[OSError] = []
+        inside = list(islice(_below(source, closed), _MOST_FILES + 1))  # it may be "/"
         if len(inside) > _MOST_FILES:
             raise BadInput(f"program {program.name}: files: {source} holds more than {_MOST_FILES:,} files")
+        if closed:
+            raise BadInput(f"program {program.name}: files: {closed[0].filename} cannot be read: {closed[0].strerror}")
         yield from ((f"{place}/{file.relative_to(source)}", file) for file in sorted(inside) if file.is_file())
+
+
+def _below(folder: Path, closed: list[OSError]) -> Iterator[Path]:
+    """List all below a folder, links not followed; `closed` gets what cannot be listed.
+
+    What vanishes meanwhile, as in /proc, is not there.
+    """
+
+    def noted(error: OSError) -> None:
+        if not isinstance(error, (FileNotFoundError, ProcessLookupError)):
+            closed.append(error)
+
+    for where, folders, files in os.walk(folder, onerror=noted):
+        yield from (Path(where, name) for name in (*folders, *files))
 
 
 def _packages(program: Program, architecture: Architecture) -> list[Package]:
