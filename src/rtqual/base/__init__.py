@@ -7,7 +7,7 @@ units.py         durations and sizes: read, written
 user.py          who runs rtqual
 words.py         counts and names in sentences, and what characters none may carry
 unlinked.py      files in a folder that a stranger may have made
-named.py         files that a mission names
+named.py         files and folders that a mission names
 elf_file.py      programs, modules and kernels that somebody else linked
 architecture.py  the processors that guests run on
 libraries.py     libraries that are missing: the command that installs them

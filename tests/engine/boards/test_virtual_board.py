@@ -2,6 +2,7 @@
 """The virtual board with real kernels: it boots, it repeats, it says when it does not."""
 
 import json
+import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,9 +12,11 @@ from pathlib import Path
 import pytest
 
 from rtqual.base.architecture import AMD64
+from rtqual.engine.boards import machine
 from rtqual.engine.boards.disk_models import KNOWN
 from rtqual.engine.boards.machine import emulator_for
 from rtqual.engine.boards.virtual import VirtualBoard
+from rtqual.engine.initramfs.contents import guest_file
 from rtqual.engine.instruments.cyclictest.measure import CYCLICTEST, CyclictestParameters
 from rtqual.protocols.board import Command, Job, JobOutcome, Machine
 from rtqual.protocols.board.system import Kernel
@@ -185,6 +188,17 @@ def test_a_job_with_a_disk_repeats_by_the_disks_model(disks: VirtualBoard, tmp_p
     timing = Timing.MODELLED if modelled else Timing.HOST_TIMED
     assert {found.manifest.timing for found in settled} == {timing}
     assert {read(path).manifest.timing for path in store.paths()} == {timing}
+
+
+def test_another_checkout_has_the_same_saved_guest(
+    disks: VirtualBoard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its path stands in QEMU's command line, as the plugins' folder."""
+    here = disks._name
+    monkeypatch.setattr(machine, "guest_file", lambda name: Path(shutil.copy(guest_file(name), tmp_path)))
+    there = VirtualBoard(disks.kernel, disks.machine, tmp_path / "scratch")
+    assert str(tmp_path) in " ".join(there._disk_options())
+    assert there._name == here
 
 
 def test_the_usb_disk_is_a_disk_of_its_own(disks: VirtualBoard) -> None:

@@ -14,6 +14,7 @@ import pytest
 from rtqual.base.errors import BadInput
 from rtqual.engine.analysis.figure.asked import QUANTILES
 from rtqual.engine.analysis.figure.summary import groups, measure
+from rtqual.parts.importers import records
 from rtqual.parts.importers.detect import detect, formats, named
 from rtqual.parts.importers.records import Circumstances, import_files
 from rtqual.parts.importers.words import as_dict, lines
@@ -93,6 +94,15 @@ def test_a_folder_or_a_missing_file_is_refused(tmp_path: Path) -> None:
         detect(tmp_path / "none")
     with pytest.raises(BadInput, match="--format nonsense: not known; write one of parquet"):
         named("nonsense")
+
+
+def test_a_folder_without_end_is_refused_before_it_is_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(BadInput, match="empty: no file in it: name a folder with 1 to 100,000"):
+        import_files([tmp_path / "empty"], tmp_path / "out", Circumstances())
+    monkeypatch.setattr(records, "_MOST_FILES", 20)
+    with pytest.raises(BadInput, match="/proc holds more than 20 files"):
+        import_files([Path("/proc")], tmp_path / "out", Circumstances())
 
 
 @pytest.mark.parametrize("name", formats())

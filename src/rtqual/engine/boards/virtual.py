@@ -258,10 +258,10 @@ class VirtualBoard(Board):
 
     @property
     def _name(self) -> str:
-        """Of the saved guest: another kernel, image, QEMU or device is another guest."""
-        disks = [blank_disk(name, _DISK_BYTES).stat() for name in _DISKS] if self.machine.disks else []
-        made = [[disk.st_ino, disk.st_mtime_ns] for disk in disks]  # a disk made anew is another
-        devices = [*self._emulator.ports("", ""), *(self._disk_options() if disks else [])]
+        """Of the saved guest: another kernel, image, QEMU or device is another guest, another checkout is not."""
+        disks = {name: blank_disk(name, _DISK_BYTES) for name in _DISKS} if self.machine.disks else {}
+        made = [[str(disk), disk.stat().st_ino, disk.stat().st_mtime_ns] for disk in disks.values()]  # anew: another
+        devices = [*self._emulator.ports("", ""), *(_DISKS[name] for name in disks)]
         return digest([_LAYOUT, self._of_boot, devices, made])[:32]
 
     def _boot(self, folder: Path) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from rtqual import __version__
 from rtqual.base.errors import BadInput
+from rtqual.base.named import listed
 from rtqual.parts.importers.detect import detect, named
 from rtqual.parts.importers.format import Format
 from rtqual.parts.importers.names import candidates_of, instruments_of
@@ -88,9 +89,9 @@ def _within(paths: Sequence[Path]) -> Iterator[Path]:
         if not path.is_dir():
             yield path
             continue
-        held = sorted(file for file in path.rglob("*") if file.is_file() and not file.is_symlink())
-        if not held or len(held) > _MOST_FILES:
-            raise BadInput(f"{path}: {len(held)} files in it: name a folder with 1 to {_MOST_FILES:,}")
+        held = [file for file in listed(path, _MOST_FILES) if file.is_file() and not file.is_symlink()]
+        if not held:
+            raise BadInput(f"{path}: no file in it: name a folder with 1 to {_MOST_FILES:,}")
         yield from held
 
 

@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: MIT
 """What is laid into a guest for a program of the user's: the binary, its files, the libraries it is linked with."""
 
-import os
 import stat
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from pathlib import Path
 
 from rtqual.base.apt import Package, fetch_closure
 from rtqual.base.architecture import Architecture
 from rtqual.base.cache import sha256_file
 from rtqual.base.errors import BadInput, RunFailed
+from rtqual.base.named import listed
 from rtqual.engine.initramfs.contents import find, guest_file, guest_tools
 from rtqual.engine.mission.program import Program
 
@@ -142,27 +141,11 @@ def _own_files(program: Program, folder: Path) -> Iterator[tuple[str, Path]]:
         if not source.is_dir():
             yield place, _file(program, folder, named, "files")
             continue
-        closed: list[OSError] = []
-        inside = list(islice(_below(source, closed), _MOST_FILES + 1))  # it may be "/"
-        if len(inside) > _MOST_FILES:
-            raise BadInput(f"program {program.name}: files: {source} holds more than {_MOST_FILES:,} files")
-        if closed:
-            raise BadInput(f"program {program.name}: files: {closed[0].filename} cannot be read: {closed[0].strerror}")
-        yield from ((f"{place}/{file.relative_to(source)}", file) for file in sorted(inside) if file.is_file())
-
-
-def _below(folder: Path, closed: list[OSError]) -> Iterator[Path]:
-    """List all below a folder, links not followed; `closed` gets what cannot be listed.
-
-    What vanishes meanwhile, as in /proc, is not there.
-    """
-
-    def noted(error: OSError) -> None:
-        if not isinstance(error, (FileNotFoundError, ProcessLookupError)):
-            closed.append(error)
-
-    for where, folders, files in os.walk(folder, onerror=noted):
-        yield from (Path(where, name) for name in (*folders, *files))
+        try:
+            inside = listed(source, _MOST_FILES)
+        except BadInput as error:
+            raise BadInput(f"program {program.name}: files: {error}") from None
+        yield from ((f"{place}/{file.relative_to(source)}", file) for file in inside if file.is_file())
 
 
 def _packages(program: Program, architecture: Architecture) -> list[Package]:
