@@ -17,7 +17,7 @@ import pytest
 from rtqual.engine.analysis.figure.asked import fraction
 from rtqual.engine.analysis.figure.figures import quantile_figures
 from rtqual.engine.analysis.figure.pool import Pool, pool_runs
-from rtqual.engine.analysis.verdict.gates import _judge, _judge_cpu
+from rtqual.engine.analysis.verdict.gates import _judge, _judge_among
 from rtqual.engine.analysis.verdict.model import Outcome
 from rtqual.engine.mission import Requirement
 from rtqual.protocols.record.schema import Series
@@ -83,7 +83,7 @@ def tally(work: tuple[str, int, float], campaigns: int) -> tuple[Counter[str], C
             every = _judge(limit, name, of_whole[name], whole, 0)[0]
             pairs = [(figures[name], pool) for figures, pool in zip(of_own, own, strict=True)]
             by_itself = [_judge(limit, name, figure, pool, 0)[0] for figure, pool in pairs]
-            by_all = [_judge_cpu(CPUS, limit, name, figure, pool, 0)[1][0] for figure, pool in pairs]
+            by_all = [_judge_among(CPUS, limit, name, figure, pool, 0)[1][0] for figure, pool in pairs]
             alone[name] += Outcome.NOT_MET in (every, *by_itself)
             allowing[name] += Outcome.NOT_MET in (every, *by_all)
     return allowing, alone

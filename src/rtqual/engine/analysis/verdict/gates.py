@@ -160,7 +160,7 @@ def _of_figures(requirement: Requirement, cells: Cells, candidate: str) -> Gate:
         why_not = f"{requirement.instrument} has no series '{requirement.series}'; it has {listed(list(every))}"
         return _undecided(requirement, candidate, why_not)
     gates = {
-        name: _of_series(requirement, cells, found, figure_of(every, name, figure_name(requirement)), name)
+        name: _of_series(requirement, cells, found, figure_of(every, name, figure_name(requirement)), name, len(asked))
         for name in asked
     }
     worst = min(gates, key=lambda gate: (_WORST_FIRST.index(gates[gate].seen), -_beyond(requirement, gates[gate])))
@@ -179,8 +179,13 @@ def _beyond(requirement: Requirement, gate: Gate) -> float:
     return gate.measured.value if requirement.at_most else -gate.measured.value
 
 
-def _of_series(requirement: Requirement, cells: Cells, found: Measured, figure: str, series: str = "") -> Gate:
-    """On the worst of the CPUs where several were measured; `figure`: as the summary names it."""
+def _of_series(
+    requirement: Requirement, cells: Cells, found: Measured, figure: str, series: str = "", of_series: int = 1
+) -> Gate:
+    """On the worst of the CPUs where several were measured; `figure`: as the summary names it.
+
+    `series` is one of `of_series` that the requirement holds for.
+    """
     summary, name, limit = found.summary, figure_name(requirement), limit_text(requirement)
     candidate = summary.group.candidate
     if why_not := _why_unusable(requirement, summary, figure):
@@ -197,8 +202,8 @@ def _of_series(requirement: Requirement, cells: Cells, found: Measured, figure: 
     step = _step(requirement, summary, cells)
     judged, cpus = {}, len(figures) - 1
     for label, reading in figures.items():
-        among = cpus if label else 1
-        figures[label], told = _judge_cpu(among, requirement, name, reading, pools.get(label), step)
+        among = of_series * (cpus if label else 1)
+        figures[label], told = _judge_among(among, requirement, name, reading, pools.get(label), step)
         judged[label] = _complete(told, lacking(found.summary, reading))
     worst = min(judged, key=lambda label: _WORST_FIRST.index(judged[label][0]))
     outcome, why = judged[worst]
@@ -264,23 +269,23 @@ def _step(requirement: Requirement, summary: Summary, cells: Cells) -> float:
     return known.value if known else 0.0
 
 
-def _judge_cpu(
-    cpus: int, requirement: Requirement, name: str, reading: Figure, pool: Pool | None, step: float
+def _judge_among(
+    many: int, requirement: Requirement, name: str, reading: Figure, pool: Pool | None, step: float
 ) -> tuple[Figure, tuple[Outcome, str]]:
-    """The figure of one of so many CPUs, and how it is judged.
+    """The figure of one of so many CPUs and series, and how it is judged.
 
     Where each alone breaks a limit falsely in 2.5 %, some one of eight may in 18 %. So what breaks it does so by an
-    interval that allows for all CPUs (Bonferroni); that all of them keep it needs no allowance.
+    interval that allows for all of them (Bonferroni); that all of them keep it needs no allowance.
     """
     judged = _judge(requirement, name, reading, pool, step)
-    if cpus < 2 or pool is None or judged[0] != Outcome.NOT_MET:
+    if many < 2 or pool is None or judged[0] != Outcome.NOT_MET:
         return reading, judged
-    wider = replace(pool, tail=pool.tail / cpus)
+    wider = replace(pool, tail=pool.tail / many)
     widened = pool_figures(wider)[name]
     outcome, why = _judge(requirement, name, widened, wider, step)
     if outcome == Outcome.NOT_MET:
         return reading, judged
-    return widened, (outcome, f"{why} (widened for {count(cpus, 'CPU')})")
+    return widened, (outcome, f"{why} (widened for the worst of {many})")
 
 
 def _judge(requirement: Requirement, name: str, reading: Figure, pool: Pool | None, step: float) -> tuple[Outcome, str]:
