@@ -39,6 +39,11 @@ def test_the_terminal_names_every_figure_and_ends_with_the_headline() -> None:
     assert printed(judged(BASE, BASE)).strip().endswith("No regression found: 8 figures the same.")
 
 
+def test_what_an_interval_cannot_tell_apart_is_not_called_the_same() -> None:
+    drawn_again = printed(judged(noisy(0), noisy(1)))
+    assert " not told apart." in drawn_again and "the same" not in drawn_again.splitlines()[-1]
+
+
 def test_json_holds_all_of_it() -> None:
     told = json.loads(json.dumps(as_dict(several()), allow_nan=False))
     assert told["failed"] is True

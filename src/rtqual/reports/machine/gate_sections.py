@@ -33,6 +33,8 @@ class RegressionSection:
 
 def headline(found: Regressions) -> str:
     """'Regression: 9 figures worse.', 'No regression found: 12 figures better, 3 figures the same.'"""
+    same = found.of(Course.SAME)
+    equal = [moved for moved in same if moved.before.value == moved.after.value]
     counted = [
         (len(found.of(Course.WORSE)), "figure", "worse"),
         (len(found.answered(Course.WORSE)), "requirement", "not kept any more"),
@@ -42,7 +44,8 @@ def headline(found: Regressions) -> str:
         (len(found.of(Course.CHANGED)), "figure", "changed"),
         (len(found.of(Course.UNDECIDED)), "figure", "not judged"),
         (len(found.answered(Course.UNDECIDED)), "requirement", "not judged"),
-        (len(found.of(Course.SAME)), "figure", "the same"),
+        (len(equal), "figure", "the same"),
+        (len(same) - len(equal), "figure", "not told apart"),
     ]
     parts = [f"{count(number, what)} {how}" for number, what, how in counted if number]
     return f"{'Regression' if found.failed else 'No regression found'}: {', '.join(parts)}."
