@@ -20,6 +20,10 @@
 # make dist        an sdist and the wheel made of it, in dist/, to install anywhere; make dist-aarch64: one for 64-bit ARM too; make man: the man page and the mission's keys anew; make picture: the README's and docs/report.md's
 # make lint        style and types; make clean: remove what make built (records in out/ stay)
 
+# Shells and PATH take these signs for something else.
+SIGNS := $(strip $(foreach sign,: ' " $$ ` \,$(findstring $(sign),$(CURDIR))))
+$(if $(SIGNS),$(error The folder $(CURDIR) has $(SIGNS) in its name, which PATH or a shell takes for something else: move it))
+
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -63,16 +67,20 @@ MESON := PATH="$(CURDIR)/$(BIN):$$PATH"
 PIP := $(BIN)/pip install --disable-pip-version-check
 STEP := tools/step
 # Of what others wrote, only what tools/lock/ names by its hash; our own comes without its libraries. uv takes 4 s where pip
-# takes 78, and pip takes over where uv cannot (it does not read pip's settings).
-LOCKED = $(STEP) --download "$(2)" sh -c '$(PIP) --quiet --require-hashes -r tools/lock/uv.txt && \
-	$(BIN)/uv pip install --quiet --python $(BIN)/python --compile-bytecode --require-hashes -r $(1) || \
-	$(PIP) --require-hashes -r $(1)'
+# takes 78, and pip takes over where uv cannot (it does not read pip's settings). Both take a library that an interrupted
+# make left in pieces for a whole one: .changing tells the next make to install all anew.
+LOCKED = again=$$([ ! -e $(VENV)/.changing ] || echo --force-reinstall); touch $(VENV)/.changing; \
+	$(STEP) --download "$(2)" sh -c '$(PIP) '$$again' --quiet --require-hashes -r tools/lock/uv.txt && \
+	$(BIN)/uv pip install '$$again' --quiet --python $(BIN)/python --compile-bytecode --require-hashes -r $(1) || \
+	$(PIP) '$$again' --require-hashes -r $(1)' && rm $(VENV)/.changing
 # Each key once: pip before 23.1, as Debian 12's, keeps only the last of equal ones.
 PIP_OWN := @$(MESON) $(STEP) "rtqual, its programs compiled" $(PIP) --no-build-isolation --no-deps \
 	--config-settings=build-dir=$(BUILD) "--config-settings=setup-args=--native-file=$(CURDIR)/tools/develop.ini"
 
 # Half of a test run's start is compiling Python where nobody keeps the bytecode.
 unexport PYTHONDONTWRITEBYTECODE
+# What is built and where it goes is decided here: records name programs by their hashes.
+unexport CFLAGS CPPFLAGS CXXFLAGS LDFLAGS DESTDIR PIP_USER PIP_TARGET PIP_PREFIX PYTHONPATH PYTHONHOME
 
 .DEFAULT_GOAL := install
 .DELETE_ON_ERROR:
@@ -210,7 +218,7 @@ lint: $(VENV)/.dev
 	$(BIN)/mypy
 	$(BIN)/mypy --config-file tools/mypy-tests.ini
 	$(BIN)/lint-imports --no-logo
-	$(BIN)/clang-format --dry-run -Werror $$(git ls-files "*.c" "*.h" "*.cpp")
+	files=$$(git ls-files "*.c" "*.h" "*.cpp") && $(BIN)/clang-format --dry-run -Werror $$files
 
 # From what is committed. The wheel is built of the sdist alone, so that either can be handed on.
 dist: packages $(VENV)/.installed
@@ -260,21 +268,26 @@ ground-packages:
 arm-packages:
 	@tools/debian-packages $(ARM_PACKAGES)
 
-# The stamps lie in the environment, so they go with it.
-$(VENV)/.created:
-	@tools/debian-packages $(PACKAGES)
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "rtqual needs Python 3.11 or newer, $(PYTHON) is " \
-		+ sys.version.split()[0] + ": make PYTHON=/usr/bin/python3")'
-	@$(STEP) "Python environment" $(PYTHON) -m venv --clear $(VENV)
-	@touch $@
+# The stamps lie in the environment, so they go with it. It works where it was made, with the Python that it was made with:
+# a checkout that was moved or copied, or another Python after an upgrade, begins anew.
+$(VENV)/.created: FORCE
+	@stands() { echo "$(CURDIR)" && $(BIN)/python -c 'import pip, sys; print(*sys.version_info[:2])' 2> /dev/null; }; \
+	[ "$$(stands)" = "$$(cat $@ 2> /dev/null)" ] || { \
+	tools/debian-packages $(PACKAGES) && \
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "rtqual needs Python 3.11 or newer, $(PYTHON) is " \
+		+ sys.version.split()[0] + ": make PYTHON=/usr/bin/python3")' && \
+	$(STEP) "Python environment" $(PYTHON) -m venv --clear $(VENV) && stands > $@; }
 
+# What is installed anew takes the programs of `.built` with it.
 $(VENV)/.installed: $(VENV)/.created pyproject.toml tools/lock/demo.txt | $(VENV)/.compilers
+	@rm -f $@ $(VENV)/.built
 	@$(call LOCKED,tools/lock/demo.txt,Python libraries)
 	$(PIP_OWN) .
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.created pyproject.toml tools/lock/dev.txt
 	@tools/debian-packages $(TEST_PACKAGES)
+	@rm -f $@ $(VENV)/.installed $(VENV)/.built
 	@$(call LOCKED,tools/lock/dev.txt,Python libraries of the tests)
 	$(PIP_OWN) .
 	@touch $(VENV)/.installed $@

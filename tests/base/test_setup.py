@@ -3,6 +3,7 @@
 
 import os
 import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -83,24 +84,143 @@ def test_all_lanes_run_and_all_failures_stand_at_the_end(tmp_path: Path) -> None
     assert run(TOOLS / "lanes", "b", cwd=tmp_path).returncode == 0
 
 
-def test_the_stamp_changes_when_a_compiler_comes(tmp_path: Path) -> None:
-    environment, programs = tmp_path / "venv", tmp_path / "bin"
-    for folder in (environment, programs):
-        folder.mkdir()
-    (environment / ".created").touch()
+def script(path: Path, *lines: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("#!/bin/sh\n" + "\n".join(lines) + "\n")
+    path.chmod(0o755)
+    return path
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> Path:
+    """A Python environment of stand-ins, as `make` leaves it. What they are asked for stands in the file "asked"."""
+    folder = tmp_path / "venv"
+    script(folder / "bin/python", f'exec {sys.executable} "$@"')
+    for name in ("pip", "uv"):
+        script(folder / "bin" / name, f'echo {name} "$@" >> {tmp_path}/asked; [ ! -e {tmp_path}/fails ]')
+    (folder / ".created").write_text(f"{ROOT}\n{sys.version_info[0]} {sys.version_info[1]}\n")
+    return folder
+
+
+def make(environment: Path, stamp: str, *settings: str) -> subprocess.CompletedProcess[str]:
+    env = {"PATH": f"{environment.parent}/programs:{os.environ['PATH']}", "RTQUAL_STEP_WAIT_S": "0"}
+    own = ["PACKAGES=make", "TEST_PACKAGES=make", "COMPILERS=sh another-cc"]
+    return run("make", f"VENV={environment}", f"BIN={environment}/bin", *own, *settings, environment / stamp, env=env)
+
+
+def test_the_stamp_changes_when_a_compiler_comes(environment: Path) -> None:
     stamp = environment / ".compilers"
 
-    def make() -> int:
-        env = {"PATH": f"{programs}:{os.environ['PATH']}"}
-        done = run("make", f"VENV={environment}", "COMPILERS=sh another-cc", stamp, env=env)
+    def made() -> int:
+        done = make(environment, ".compilers")
         assert done.returncode == 0, done.stderr
         return stamp.stat().st_mtime_ns
 
-    assert (first := make()) == make()
+    assert (first := made()) == made()
     assert "another-cc" not in stamp.read_text()
-    (programs / "another-cc").touch(mode=0o755)
-    assert make() > first
+    script(environment.parent / "programs/another-cc")
+    assert made() > first
     assert "another-cc" in stamp.read_text()
+
+
+@pytest.mark.parametrize("change", ["moved", "another Python", "no Python", "of an older rtqual"])
+def test_an_environment_that_does_not_work_here_is_made_anew(environment: Path, tmp_path: Path, change: str) -> None:
+    begun = tmp_path / "begun"
+    python = script(tmp_path / "python", f'[ "$1" = -c ] || echo "$@" >> {begun}')
+    assert make(environment, ".created", f"PYTHON={python}").returncode == 0
+    assert not begun.exists()
+    if change == "moved":
+        (environment / ".created").write_text((environment / ".created").read_text().replace(str(ROOT), "/elsewhere"))
+    elif change == "another Python":
+        (environment / ".created").write_text(f"{ROOT}\n3 10\n")
+    elif change == "no Python":
+        script(environment / "bin/python", "exit 1")
+    else:
+        (environment / ".created").write_text("")
+    make(environment, ".created", f"PYTHON={python}")
+    assert begun.read_text() == f"-m venv --clear {environment}\n"
+
+
+@pytest.mark.parametrize("stamp", [".installed", ".dev"])
+def test_after_an_interrupted_step_all_is_installed_anew(environment: Path, tmp_path: Path, stamp: str) -> None:
+    """pip and uv take a library that lies there in pieces for a whole one. No stamp outlives what it is of."""
+    asked, fails, stamps = tmp_path / "asked", tmp_path / "fails", (stamp, ".installed", ".built")
+    fails.touch()
+    for name in stamps:
+        (environment / name).touch()
+        os.utime(environment / name, (1, 1))  # older than what it is made of
+    assert make(environment, stamp).returncode == 2
+    assert "--force-reinstall" not in asked.read_text()
+    assert not any((environment / name).exists() for name in stamps)
+    fails.unlink()
+    asked.unlink()
+    assert make(environment, stamp).returncode == 0
+    *libraries, own = asked.read_text().splitlines()
+    assert libraries and all("--force-reinstall" in line for line in libraries) and own.startswith("pip install")
+    asked.unlink()
+    (environment / stamp).unlink()
+    assert make(environment, stamp).returncode == 0
+    assert "--force-reinstall" not in asked.read_text()
+
+
+@pytest.mark.parametrize("sign", [":", "'", '"', "$", "`", "\\"])
+def test_a_folder_whose_name_means_something_else_is_refused(tmp_path: Path, sign: str) -> None:
+    folder = tmp_path / f"a{sign}b"
+    folder.mkdir()
+    (folder / "Makefile").write_text((ROOT / "Makefile").read_text())
+    done = run("make", "clean", cwd=folder)
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+    assert f"a{sign}b has {sign} in its name" in done.stderr and done.stderr.endswith("move it.  Stop.\n")
+
+
+def test_flags_of_the_users_do_not_reach_what_records_name_by_its_hash(tmp_path: Path) -> None:
+    (tmp_path / "own.mk").write_text(
+        f"include {ROOT}/Makefile\nflags:\n\t@env | grep -cE '^(C|CPP|CXX|LD)FLAGS=' || true\n"
+    )
+    env = {"CFLAGS": "-O0", "LDFLAGS": "-s", "CPPFLAGS": "-DA", "CXXFLAGS": "-O0"}
+    assert run("make", "--no-print-directory", "-f", tmp_path / "own.mk", "flags", env=env).stdout == "0\n"
+
+
+@pytest.mark.parametrize(("status", "missing"), [("hi ", False), ("ii ", False), ("un ,ii ", False), ("rc ", True)])
+def test_a_package_that_is_held_is_there(tmp_path: Path, status: str, missing: bool) -> None:
+    script(tmp_path / "dpkg-query", f"printf '%s,' '{status}'")
+    script(tmp_path / "apt-get", "echo apt-get > /dev/stderr; exit 1")
+    script(tmp_path / "sudo", "exit 1")  # none may be asked
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    done = run(TOOLS / "debian-packages", "a-package", env={"PATH": path, "RTQUAL_STEP_WAIT_S": "0"})
+    assert ("a-package" in done.stdout + done.stderr) == missing
+
+
+def test_a_package_that_the_server_has_no_more_comes_with_new_lists(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.touch()
+    script(tmp_path / "dpkg-query", "exit 1")
+    missing = 'echo "E: Failed to fetch: 404"; exit 100'
+    script(
+        tmp_path / "apt-get",
+        f'case "$*" in *update) rm {gone} ;; *) [ ! -e {gone} ] || {{ {missing}; }} ;; esac',
+    )
+    script(tmp_path / "find", f"echo {tmp_path}")  # lists of today
+    script(tmp_path / "id", "echo 0")
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    done = run(TOOLS / "debian-packages", "a-package", env={"PATH": path, "RTQUAL_STEP_WAIT_S": "0"})
+    assert (done.returncode, gone.exists()) == (0, False)
+    assert done.stdout.splitlines()[-1].startswith("Debian's packages (a-package) ... ")
+
+
+def test_where_sudo_refuses_the_command_for_root_is_said(tmp_path: Path) -> None:
+    script(tmp_path / "dpkg-query", "exit 1")
+    script(tmp_path / "id", "echo 1000")
+    script(tmp_path / "sudo", "echo 'sudo: a password is required' >&2; exit 1")
+    done = run(TOOLS / "debian-packages", "a-package", env={"PATH": f"{tmp_path}:{os.environ['PATH']}"})
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].endswith("apt-get update && apt-get install a-package")
+
+
+def test_without_a_folder_for_temporary_files_a_step_says_so() -> None:
+    done = run(TOOLS / "step", "Libraries", "true", env={"TMPDIR": "/nosuch"})
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.splitlines()[-1].startswith("make: Libraries: no file can be written in /nosuch: set TMPDIR")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody who may not mount")

@@ -152,7 +152,8 @@ def _wanted(mission: Mission, places: Collection[BoardRow]) -> Iterator[str]:
 
 
 def _is_installed(package: str) -> bool:
-    return said("dpkg-query", "--show", "--showformat=${db:Status-Abbrev}", package).startswith("ii")
+    """Held ones too (tools/debian-packages, likewise)."""
+    return said("dpkg-query", "--show", "--showformat=${db:Status-Abbrev}", package)[1:2] == "i"
 
 
 def _apt() -> DoctorCheck:
@@ -255,7 +256,7 @@ def _instruction_clock() -> DoctorCheck:
 
 def _libraries() -> DoctorCheck:
     name, matters = "Python libraries", "analysis and report"
-    wanted = ("scipy", "matplotlib", "jinja2", "weasyprint", "youplot", "prometheus_client")
+    wanted = ("numpy", "duckdb", "scipy", "matplotlib", "jinja2", "weasyprint", "youplot", "prometheus_client")
     absent = [library for library in wanted if find_spec(library) is None]
     if not absent:
         return DoctorCheck(name, "ok", ", ".join(wanted), matters, demo=True)
