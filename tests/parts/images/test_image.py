@@ -19,7 +19,7 @@ from spdx_tools.spdx.parser.parse_anything import parse_file
 from spdx_tools.spdx.validation.document_validator import validate_full_spdx_document
 
 from rtqual.base.apt import Package
-from rtqual.base.architecture import AMD64, ARM64
+from rtqual.base.architecture import AMD64, ARM64, ARMHF
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.base.program import find
 from rtqual.engine.mission import Need, load_mission
@@ -185,6 +185,22 @@ def test_an_arm64_image_is_laid_out_for_the_raspberry_pi_and_says_what_is_missin
     assert set(files) == set(names)
     assert f"root={image.parameters.split('root=')[1].split()[0]} " in files["cmdline.txt"].read_text()
     assert "initramfs" not in files["config.txt"].read_text()
+    assert "console=ttyS1,115200 " in files["cmdline.txt"].read_text()
+    assert "arm_64bit=1\n" in files["config.txt"].read_text()
+
+
+def test_a_32_bit_image_leaves_the_console_to_each_models_device_tree(kernel: Package, tmp_path: Path) -> None:
+    trees = kernel.tree / "usr/lib/linux-image-6.1"  # without a maker's folder: Debian's before Linux 6.5
+    trees.mkdir(parents=True)
+    for name in ("bcm2836-rpi-2-b.dtb", "bcm2711-rpi-4-b.dtb", "am335x-bone.dtb"):
+        (trees / name).write_text("a device tree\n")
+    image = build(Request(kernel, ARMHF), tmp_path / "image")
+    assert image.for_pi and not any("device trees" in missing for missing in image.missing)
+    names = ("config.txt", "cmdline.txt", "bcm2836-rpi-2-b.dtb", "bcm2711-rpi-4-b.dtb", "am335x-bone.dtb")
+    files = read_fat(image.path, tmp_path, names)
+    assert set(files) == {*names[:-1]}
+    assert "arm_64bit=0\n" in files["config.txt"].read_text()
+    assert "console" not in files["cmdline.txt"].read_text()
 
 
 def test_no_tree_of_modules_is_left_from_another_kernel(kernel: Package, tmp_path: Path) -> None:
@@ -221,6 +237,8 @@ def test_bad_input_is_named(kernel: Package, tmp_path: Path) -> None:
     for name, told in (("debian-rt", "is for amd64, the image for arm64"), ("absent", "no candidate of the mission")):
         with pytest.raises(BadInput, match=told):
             request_for(mission, name, architecture="arm64", flavour="minimal", form="disk")
+    with pytest.raises(BadInput, match="as linux-image-rt-armmp,"):
+        request_for(mission, "linux-image-rt-arm64", architecture="armhf", flavour="minimal", form="disk")
     with pytest.raises(RunFailed, match="apt-get install mtools"):
         find("a-program-that-is-not-there", "mtools")
 

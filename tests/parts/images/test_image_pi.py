@@ -9,8 +9,8 @@ from uuid import UUID
 
 import pytest
 
+from rtqual.base.architecture import ARMHF
 from rtqual.base.errors import RunFailed
-from rtqual.engine.boards.machine import PI_3
 from rtqual.engine.mission import Need
 from rtqual.parts.images import pi
 from rtqual.parts.images.cards import card_trial
@@ -56,6 +56,7 @@ runs = 1
 """
 
 
+TREES = {model.device_tree for model in pi.MODELS.values()}
 _TREE = device_trees.write({"chosen": {}})
 
 
@@ -64,7 +65,7 @@ def _card(folder: Path, texts: dict[str, str]) -> Path:
     files = {}
     for number, (name, text) in enumerate(texts.items()):
         files[name] = folder / f"file{number}"
-        files[name].write_bytes(_TREE if text == name.rpartition("/")[2] == PI_3.device_tree else text.encode())
+        files[name].write_bytes(_TREE if text == name.rpartition("/")[2] in TREES else text.encode())
     fat = write_fat(files, folder / "fat", "0a1b2c3d")
     return write_disk(fat, None, folder / "disk", Identity(UUID(int=1)), efi=False)
 
@@ -95,6 +96,21 @@ def test_what_the_firmware_would_load_is_read_from_the_card_itself(tmp_path: Pat
     texts["rtqual/a/bcm2837-rpi-3-b.dtb"] = "no tree"
     with pytest.raises(RunFailed, match=r"rtqual/a/bcm2837-rpi-3-b.dtb: it is a damaged device tree"):
         pi.command(_card(tmp_path, texts), folder, folder / "console")
+
+
+@pytest.mark.guest
+def test_a_card_of_32_bits_is_started_on_a_raspberry_pi_2(tmp_path: Path) -> None:
+    tree = pi.MODELS["armhf"].device_tree
+    texts = {"config.txt": "arm_64bit=0\n", "kernel7.img": "kernel", "cmdline.txt": "root=1\n"}
+    with pytest.raises(RunFailed, match=rf"has no {tree}, without which a raspi2b does not start"):
+        pi.command(_card(tmp_path, texts), tmp_path, tmp_path / "console")
+    card = _card(tmp_path, texts | {tree: tree})
+    (tmp_path / "held").mkdir()
+    words = pi.command(card, tmp_path / "held", tmp_path / "console")
+    assert words[0] == "qemu-system-arm" and "raspi2b" in words
+    assert Path(words[words.index("-kernel") + 1]).read_text() == "kernel"
+    tried = pi.tried([], (), off=True, architecture=ARMHF)
+    assert (tried.machine, "Wi-Fi" in tried.absent) == ("raspi2b", False), "a Raspberry Pi 2 has none itself"
 
 
 @pytest.mark.guest

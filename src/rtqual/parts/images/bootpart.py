@@ -10,11 +10,11 @@ from rtqual.base.errors import BadInput
 
 # The files of the Raspberry Pi's firmware that a model needs to start.
 _FIRMWARE = {
-    "Raspberry Pi 3": ("bootcode.bin", "start.elf", "fixup.dat"),
+    "Raspberry Pi 3 or 2": ("bootcode.bin", "start.elf", "fixup.dat"),
     "Raspberry Pi 4": ("start4.elf", "fixup4.dat"),
 }
 _FIRMWARE_PACKAGE, _FIRMWARE_PLACE = "raspi-firmware", "usr/lib/raspi-firmware"
-_DEVICE_TREES = ("bcm2837-rpi-3-*.dtb", "bcm2837-rpi-cm3-*.dtb", "bcm2711-rpi-*.dtb")
+_DEVICE_TREES = ("bcm2836-rpi-2-*.dtb", "bcm2837-rpi-3-*.dtb", "bcm2837-rpi-cm3-*.dtb", "bcm2711-rpi-*.dtb")
 _MISSING = (
     f"not in apt's sources: add the component non-free-firmware and run `apt-get update`, or give --firmware the path "
     f"of the package {_FIRMWARE_PACKAGE} or of a folder with these files"
@@ -29,6 +29,8 @@ class Uefi:
     console: str
 
 
+# Nothing for 32-bit ones: the serial port of a Raspberry Pi 2 is another than that of a 3, as their device trees say.
+_CONSOLES = {ARM64: "console=tty0 console=ttyS1,115200 "}
 UEFI = {AMD64: Uefi("x64", "ttyS0"), ARM64: Uefi("aa64", "ttyAMA0")}
 
 
@@ -53,10 +55,6 @@ def boot_files(
 ) -> BootFiles:
     """`parameters`: the kernel's command line. Small files are written into `work`."""
     made = BootFiles()
-    if architecture not in UEFI:
-        raise BadInput(
-            f"no image is laid out for {architecture.name}: {' and '.join(known.name for known in UEFI)} are"
-        )
     if uefi:
         add_loader(made, architecture)
         entry = ["title Flight system", "linux /vmlinuz", *(["initrd /initrd.img"] if initrd else [])]
@@ -68,8 +66,8 @@ def boot_files(
     else:
         _raspberry(made, kernel, firmware)
         texts = {
-            "config.txt": _config_txt(initrd is not None),
-            "cmdline.txt": f"console=tty0 console=ttyS1,115200 {parameters}\n",
+            "config.txt": _config_txt(architecture, initrd is not None),
+            "cmdline.txt": f"{_CONSOLES.get(architecture, '')}{parameters}\n",
         }
     for name, text in texts.items():
         path = work / name.replace("/", "-")
@@ -85,9 +83,9 @@ def add_loader(made: BootFiles, architecture: Architecture) -> None:
     made.files[f"EFI/BOOT/BOOT{word.upper()}.EFI"] = boot.tree / f"usr/lib/systemd/boot/efi/systemd-boot{word}.efi"
 
 
-def _config_txt(initrd: bool) -> str:
+def _config_txt(architecture: Architecture, initrd: bool) -> str:
     """raspberrypi.com/documentation/computers/config_txt.html; upstream_kernel: device trees by Linux's names."""
-    lines = ["arm_64bit=1", "kernel=vmlinuz", "upstream_kernel=1", "enable_uart=1"]
+    lines = [f"arm_64bit={int(architecture == ARM64)}", "kernel=vmlinuz", "upstream_kernel=1", "enable_uart=1"]
     return "\n".join([*lines, *(["initramfs initrd.img followkernel"] if initrd else []), ""])
 
 
@@ -98,7 +96,7 @@ def _raspberry(made: BootFiles, kernel: Package, firmware: Path | None) -> None:
 
 def add_device_trees(made: BootFiles, tree: Path, name: str, folder: str = "") -> None:
     """Those that a kernel brings, into a folder of the partition, "rtqual/c0ffee/"."""
-    trees = sorted(path for pattern in _DEVICE_TREES for path in tree.rglob(f"broadcom/{pattern}"))
+    trees = sorted(path for pattern in _DEVICE_TREES for path in tree.rglob(pattern))
     made.files |= {f"{folder}{path.name}": path for path in trees}
     if not trees:
         made.missing.append(f"device trees of the Raspberry Pi: the kernel {name} brings none")

@@ -17,7 +17,7 @@ def image(
     kernel: str | None = None,
     out: Path,
     flavour: Literal["minimal", "debian", "both"] = "minimal",
-    architecture: Literal["amd64", "arm64"] | None = None,
+    architecture: Literal["amd64", "arm64", "armhf"] | None = None,
     form: Literal["disk", "initramfs"] = "disk",
     package: tuple[str, ...] = (),
     module: tuple[str, ...] = (),
@@ -46,7 +46,7 @@ def image(
     flavour
         The root: busybox only, Debian, or both of them, booted and compared.
     architecture
-        amd64 unless given; arm64 is laid out for the Raspberry Pi 3 and 4.
+        amd64 unless given; arm64 is laid out for the Raspberry Pi 3 and 4, armhf for the 2 to 4.
     form
         A disk with a boot partition and a root, or an initial RAM file system alone.
     package

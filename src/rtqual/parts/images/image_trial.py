@@ -174,7 +174,7 @@ def _read(image: Image, text: str, wall_s: float, *, off: bool) -> Booted:
             module_trees=tuple(fields.get("modules", ())),
             probe_ok=int(fields["probe"][0].split()[0]) if "probe" in fields else 0,
             wall_s=wall_s,
-            tried=pi.tried(devices, image.needs, off=off) if image.for_pi else None,
+            tried=pi.tried(devices, image.needs, off=off, architecture=image.architecture) if image.for_pi else None,
         )
     except (KeyError, ValueError, IndexError):
         raise RunFailed(

@@ -10,14 +10,30 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from rtqual.base.architecture import ARM64, ARMHF, Architecture
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.engine.boards.device_tree import with_seed
-from rtqual.engine.boards.machine import ARM_64, PI_3
+from rtqual.engine.boards.machine import ARM, ARM_64, PI_3, Emulator
 from rtqual.engine.mission import Need
 from rtqual.parts.images.flash import read_fat
 
-MACHINE = "raspi3b"
-ABSENT = ("firmware", "Ethernet", "Wi-Fi", "camera")  # of a Raspberry Pi 3, in QEMU's
+
+@dataclass(frozen=True)
+class Model:
+    """A Raspberry Pi that QEMU emulates, and what of it QEMU has not."""
+
+    machine: str
+    qemu: Emulator
+    device_tree: str
+    kernel: str  # that its firmware loads where config.txt names none
+    absent: tuple[str, ...]
+
+
+MODELS = {
+    ARM64.name: Model("raspi3b", ARM_64, PI_3.device_tree, "kernel8.img", ("firmware", "Ethernet", "Wi-Fi", "camera")),
+    ARMHF.name: Model("raspi2b", ARM, "bcm2836-rpi-2-b.dtb", "kernel7.img", ("firmware", "Ethernet", "camera")),
+}
+MACHINE = MODELS[ARM64.name].machine
 PORT = "ttyS1,115200"  # the one that our images write to
 _USB_DISK_B = 2**25
 # What the report says of a device, and what it shows; a need is asked for, the rest always.
@@ -33,17 +49,18 @@ _SHOWN: dict[str, tuple[str, str, Need | None]] = {
 
 @dataclass(frozen=True)
 class Tried:
-    """What of an image worked, and what did not."""
+    """What of an image worked, what did not, and what the machine has not."""
 
     machine: str
     emulator: str
     works: tuple[str, ...]
     fails: tuple[str, ...]
-    absent: tuple[str, ...] = ABSENT
+    absent: tuple[str, ...] = MODELS[ARM64.name].absent
 
 
 @dataclass(frozen=True)
 class _Start:
+    model: Model
     kernel: Path
     tree: Path
     initrd: Path | None
@@ -61,7 +78,8 @@ def command(card: Path, folder: Path, console: Path, parameters: Sequence[str] =
         file.truncate(_USB_DISK_B)
     both = f"file,id=console,mux=on,path={_doubled(console)}"  # whichever port the image writes to
     return [
-        *(ARM_64.qemu, "-M", MACHINE, "-accel", "tcg", "-display", "none", "-monitor", "none", "-no-reboot"),
+        *(start.model.qemu.qemu, "-M", start.model.machine, "-accel", "tcg", "-no-reboot"),
+        *("-display", "none", "-monitor", "none"),
         *("-chardev", both, "-serial", "chardev:console", "-serial", "chardev:console"),
         *("-drive", f"if=sd,format=raw,file={_doubled(held)}"),
         *("-drive", f"if=none,id=usb,format=raw,file={_doubled(disk)}", "-device", "usb-storage,drive=usb,port=1"),
@@ -71,12 +89,14 @@ def command(card: Path, folder: Path, console: Path, parameters: Sequence[str] =
     ]
 
 
-def version() -> str:
+def version(architecture: Architecture = ARM64) -> str:
     """QEMU's. Raises RunFailed where it is missing."""
-    return ARM_64.version()
+    return MODELS[architecture.name].qemu.version()
 
 
-def tried(report: Sequence[tuple[str, str]], needs: Sequence[Need], *, off: bool) -> Tried:
+def tried(
+    report: Sequence[tuple[str, str]], needs: Sequence[Need], *, off: bool, architecture: Architecture = ARM64
+) -> Tried:
     """`report`: kind and path of each device; `off`: whether it switched itself off."""
     found = {"console": True}
     for name, (kind, part, need) in _SHOWN.items():
@@ -84,24 +104,31 @@ def tried(report: Sequence[tuple[str, str]], needs: Sequence[Need], *, off: bool
             found[name] = any(kind == device and part in path for device, path in report)
     found["power off"] = off
     works, fails = (tuple(name for name, works in found.items() if works is wanted) for wanted in (True, False))
-    return Tried(MACHINE, version(), works, fails)
+    model = MODELS[architecture.name]
+    return Tried(model.machine, version(architecture), works, fails, model.absent)
 
 
 def _start(card: Path, folder: Path) -> _Start:
     settings = _settings(_read(card, folder, "config.txt").read_text(errors="replace"))
+    model = MODELS[ARMHF.name if settings.get("arm_64bit") == "0" else ARM64.name]
     prefix = settings.get("os_prefix", "")
-    kernel, parameters = settings.get("kernel", "kernel8.img"), settings.get("cmdline", "cmdline.txt")
+    kernel, parameters = settings.get("kernel", model.kernel), settings.get("cmdline", "cmdline.txt")
     initrd = settings.get("initramfs", "").split()[:1]
-    tree = _read(card, folder, prefix + PI_3.device_tree)
+
+    def read(name: str) -> Path:
+        return _read(card, folder, name, model.machine)
+
+    tree = read(prefix + model.device_tree)
     try:
         tree.write_bytes(with_seed(tree.read_bytes()))  # as the firmware does
     except BadInput as error:
-        raise RunFailed(f"{card}: {prefix}{PI_3.device_tree}: {error}") from None
+        raise RunFailed(f"{card}: {prefix}{model.device_tree}: {error}") from None
     return _Start(
-        _read(card, folder, prefix + kernel),
+        model,
+        read(prefix + kernel),
         tree,
-        _read(card, folder, prefix + initrd[0]) if initrd else None,
-        _read(card, folder, prefix + parameters).read_text(errors="replace").strip(),
+        read(prefix + initrd[0]) if initrd else None,
+        read(prefix + parameters).read_text(errors="replace").strip(),
     )
 
 
@@ -111,11 +138,11 @@ def _settings(text: str) -> dict[str, str]:
     return dict(line.split("=", 1) for line in lines if "=" in line)
 
 
-def _read(card: Path, folder: Path, name: str) -> Path:
+def _read(card: Path, folder: Path, name: str, machine: str = "Raspberry Pi") -> Path:
     (folder / name).parent.mkdir(parents=True, exist_ok=True)
     found = read_fat(card, folder, (name,))
     if name not in found:
-        raise RunFailed(f"{card}: its boot partition has no {name}, without which a {MACHINE} does not start")
+        raise RunFailed(f"{card}: its boot partition has no {name}, without which a {machine} does not start")
     return found[name]
 
 

@@ -4,14 +4,14 @@
 from pathlib import Path
 
 from rtqual.base.apt import Package, fetch
-from rtqual.base.architecture import AMD64, ARM64, Architecture, of_kernel
+from rtqual.base.architecture import ARCHITECTURES, ARMHF, Architecture, of_kernel
 from rtqual.base.errors import BadInput
 from rtqual.engine.mission import Mission
 from rtqual.parts.images.assembly import Request
 from rtqual.parts.images.known_good import ForBoard
 from rtqual.protocols.part import keyed
 
-_ARCHITECTURES = {architecture.name: architecture for architecture in (AMD64, ARM64)}
+_ARCHITECTURES = {architecture.name: architecture for architecture in ARCHITECTURES}
 
 
 def request_for(
@@ -67,7 +67,8 @@ def _kernel(mission: Mission, name: str, wanted: Architecture) -> tuple[Package,
 
 def _check(name: str, what: str, has: Architecture, wanted: Architecture) -> None:
     if has != wanted:
+        flavour = "armmp" if wanted == ARMHF else wanted.name
         raise BadInput(
             f"--kernel {name}: {what} is for {has.name}, the image for {wanted.name}: "
-            f"name another kernel, as linux-image-rt-{wanted.name}, or --architecture {has.name}"
+            f"name another kernel, as linux-image-rt-{flavour}, or --architecture {has.name}"
         )
