@@ -17,7 +17,9 @@ from rtqual.stages.init import Wanted, init
 from support.command import Run
 
 
-@pytest.mark.parametrize(("board", "more"), [("virtual", "resets"), ("virtual-arm64", "raspberry-pi")])
+@pytest.mark.parametrize(
+    ("board", "more"), [("virtual", "resets"), ("virtual-arm64", "raspberry-pi"), ("virtual-pi3", "raspberry-pi")]
+)
 def test_a_mission_that_init_wrote_gets_a_tailored_kernel_beside_debians(tmp_path: Path, board: str, more: str) -> None:
     path = tmp_path / "mine.toml"
     init(path, Wanted("least", board, "1 ms", ()))

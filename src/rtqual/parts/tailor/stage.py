@@ -59,7 +59,8 @@ def begun(mission: Mission, scale: str = SCALE) -> Mission:
     wanted = Tailor.model_validate(
         {"architecture": base.architecture.name, "needs": _NEEDS[base.architecture], "baseline": base.name}
     )
-    candidate = Candidate(name=_TAILORED, title="Tailored to the mission", tailor=wanted)
+    named = {"name": _TAILORED, "title": "Tailored to the mission"}
+    candidate = Candidate.model_validate({**named, "tailor": wanted, "board": base.on})
     wake_ups = _WAKE_UPS.model_copy(update={"candidates": (base.name, _TAILORED)})
     sizes = Plan(candidates=(base.name, _TAILORED), instruments=("footprint",), runs=1)
     changed = {
@@ -103,7 +104,8 @@ def step_by_step(mission: Mission, scale: str = SCALE) -> Mission:
         left = tuple(entry.id for entry in entries if entry.group not in groups[:number])
         title = f"without {groups[number - 1]}" if number else "With the whole removal list, as Debian has it"
         wanted = _with(candidate.tailor, left, before)
-        steps.append(Candidate(name=name, title=title, boot=candidate.boot, tailor=wanted))
+        step = {"name": name, "title": title, "boot": candidate.boot, "tailor": wanted, "board": candidate.on}
+        steps.append(Candidate.model_validate(step))
         before = name
     measured = (*([base] if base else []), *(step.name for step in steps))
     wake_ups = _WAKE_UPS.model_copy(update={"candidates": measured})
