@@ -33,7 +33,7 @@ class NamedBoard:
 def boards(missions: Sequence[Path] = ()) -> list[NamedBoard]:
     """Of these missions; else of those here and in missions/, where a file that is no mission is left out."""
     found = []
-    for path in missions or sorted(path for place in _PLACES for path in Path().glob(place)):
+    for path in missions or _here():
         try:
             loaded = load_mission(path)
         except BadInput:
@@ -44,6 +44,22 @@ def boards(missions: Sequence[Path] = ()) -> list[NamedBoard]:
     return found
 
 
+def _here() -> list[Path]:
+    return sorted(path for place in _PLACES for path in Path().glob(place))
+
+
+def _faulty(name: str) -> Iterator[str]:
+    """What is wrong with those of the missions here that have the name in them."""
+    for path in _here():
+        try:
+            if f'"{name}"' in path.read_text():
+                load_mission(path)
+        except BadInput as error:
+            yield str(error)
+        except (OSError, UnicodeError):
+            continue
+
+
 def board(name: str, mission: Path | None) -> Settings:
     """Raises BadInput where no mission, or several that differ, name it."""
     every = boards([mission] if mission else [])
@@ -52,7 +68,8 @@ def board(name: str, mission: Path | None) -> Settings:
     if not found:
         names = dict.fromkeys(named.settings.name for named in every)
         advice = suggest(name, names) if names else "there is no [[board]] (docs/boards.md)"
-        raise BadInput(f"no board {name!r} in {where}; {advice}" + ("" if mission else ", or say --mission FILE"))
+        more = "" if mission else "".join(("; or say --mission FILE", *(f"; not read: {why}" for why in _faulty(name))))
+        raise BadInput(f"no board {name!r} in {where}; {advice}{more}")
     if len(found) > 1:
         files = ", ".join(map(str, found.values()))
         raise BadInput(f"board {name!r} is not the same in {files}: say which with --mission FILE")

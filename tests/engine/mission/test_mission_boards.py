@@ -145,6 +145,9 @@ def test_boards_are_listed_and_found_by_name(
     assert "192.168.7.20:2222" in rtqual_here("board", "list", path, COLUMNS="200").stdout
     told = fails(2, "board", "check", "pi-x", "--mission", path)
     assert f"no board 'pi-x' in {path}; did you mean 'pi-a'?" in told
+    (path.parent / "bad.toml").write_text(path.read_text().replace("pi-a", "pi-x").replace('good = "', 'god = "'))
+    told = fails(2, "board", "check", "pi-x", cwd=path.parent)
+    assert "did you mean 'pi-a'?; or say --mission FILE; not read: bad.toml:" in told and "god" in told
     lonely = MISSION.format(board=BOARD[: BOARD.index("ssh =")] + 'switch = "systemd-boot"\n')
     path.write_text(lonely)
     assert "its card" in rtqual_here("board", "list", path, COLUMNS="200").stdout
