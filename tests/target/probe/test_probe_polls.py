@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from rtqual.engine.boards.rtos_board import RtosBoard
+from rtqual.engine.campaign import folder as kept
 from rtqual.engine.candidates import rtos
 from rtqual.engine.candidates.sources import probe_sources
 from rtqual.engine.instruments.probe import families
@@ -71,6 +72,32 @@ def test_what_polls_never_ranks_first_and_says_so_everywhere(rtqual: Run, tmp_pa
     report = (tmp_path / "out/report.md").read_text()
     assert re.search(r"no verdict rests on it *\|.*polls", report)
     assert "polls: a thread that waits by sleep" in (tmp_path / "out/summary.md").read_text() + report
+
+
+@pytest.mark.guest
+def test_what_polls_is_not_measured_beside_threads_that_would_never_run(
+    rtqual: Run, tmp_path: Path, spinning: Rtos
+) -> None:
+    """It hung until its deadline, once for each run."""
+    plan = 'instruments = ["probe-wakeup", "probe-loaded"]\nparameters.probe-wakeup.iterations = 20'
+    text = MISSION.format(candidate='rtos = "freertos"', plan=plan + "\nparameters.probe-loaded.iterations = 20")
+    spins = f'[[candidate]]\nname = "spins"\ntitle = "Spins"\nimage = "{spinning.image}"\n'
+    (tmp_path / "m.toml").write_text(text.replace("[[scale", f"{spins}[[scale").replace("runs = 1", "runs = 3"))
+    why = "its image polls: a thread that sleeps leaves nothing to those of lower priority"
+    checked = rtqual("mission", "check", tmp_path / "m.toml")
+    assert checked.returncode == 0
+    assert f"spins: probe-loaded idle cannot run: {why}" in checked.stdout
+    done = rtqual("select", tmp_path / "m.toml", "--out", tmp_path / "out")
+    assert done.returncode == 3
+    assert "hung" not in done.stdout + done.stderr
+    (line,) = [line for line in (done.stdout + done.stderr).splitlines() if line.startswith("refused ")]
+    assert line.startswith("refused 4 runs of ") and why in line
+    result = kept.load(tmp_path / "out").result
+    measured = {(record.inputs.candidate, record.inputs.instrument) for record in result.records}
+    assert measured == {("freertos", "probe-wakeup"), ("freertos", "probe-loaded"), ("spins", "probe-wakeup")}
+    ((group, told),) = result.failures.items()
+    assert (group.candidate, group.instrument) == ("spins", "probe-loaded") and told.startswith(why)
+    assert not result.lost
 
 
 def told(cmdline: str) -> list[str]:

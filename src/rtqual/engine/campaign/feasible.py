@@ -16,13 +16,17 @@ from rtqual.engine.candidates.roots import programs_of
 from rtqual.engine.candidates.rtos import COMPILER
 from rtqual.engine.candidates.sources import own_state
 from rtqual.engine.candidates.tried import try_out
-from rtqual.engine.instruments.probe.families import Probe
+from rtqual.engine.instruments.probe.families import LOADED, Probe
 from rtqual.engine.mission import FREERTOS, Candidate, Need
 from rtqual.protocols.board.registry import Start
 from rtqual.protocols.board.system import Rtos
 from rtqual.protocols.load.own import load_of
 
 _MODULE = ".ko"
+_NEVER_ENDS = (
+    "its image polls: a thread that sleeps leaves nothing to those of lower priority, so the threads that work beside "
+    "would never end (docs/probe.md)"
+)
 
 
 def why_not(candidate: Candidate) -> str:
@@ -55,6 +59,11 @@ def image_of(candidate: Candidate) -> Rtos:
     return try_out(ready, candidate.place.open(Start(candidate.name, system=ready)))
 
 
+def never_ends(cell: Cell, image: Rtos) -> str:
+    """Why this cell would hang: of a load's threads, which sleep too, one keeps out the others and what ends them."""
+    return _NEVER_ENDS if image.starves and cell.instrument.family == LOADED else ""
+
+
 def other_batteries(cells: Sequence[Cell]) -> dict[str, str]:
     """By candidate, why its image must not be ranked with what these cells measure besides: they share no battery."""
     found: dict[str, str] = {}  # name -> its battery's state
@@ -83,7 +92,9 @@ def why_not_cell(cell: Cell, needs: Sequence[Need]) -> str:
         absent = [name for name in wanted if name not in held]
         return f'root = "{cell.candidate.root}" has no {absent[0]}' if absent else ""
     if not cell.place.here and not cell.place.switched:
-        return cell.place.why_not(cell.candidate.named) if cell.place.modelled else ""
+        asked = cell.candidate.image and cell.instrument.family == LOADED
+        modelled = cell.place.why_not(cell.candidate.named) if cell.place.modelled else ""
+        return never_ends(cell, image_of(cell.candidate)) if asked else modelled
     job = cell.job()
     given = job.folder == "memory" or (cell.place.here and job.folder == "root") or job.folder in cell.place.disks
     if cell.place.switched and not given:

@@ -9,7 +9,7 @@ from rtqual.base.architecture import AMD64, Architecture
 from rtqual.base.errors import BadInput
 from rtqual.engine.campaign import folder as kept
 from rtqual.engine.campaign.cell import Cell
-from rtqual.engine.campaign.feasible import image_of, other_batteries
+from rtqual.engine.campaign.feasible import image_of, never_ends, other_batteries
 from rtqual.engine.campaign.guests import GUESTS, Guest, guest
 from rtqual.engine.campaign.plan import own_parameters
 from rtqual.engine.candidates.kernel import kernel_of
@@ -100,6 +100,11 @@ class Prepared:
         ready, programs, files = self._ready.get(name), self._programs.get(name, ()), self._here.get(name, {})
         ready = ready.booted(boot) if isinstance(ready, Kernel) else ready
         return Start(name, candidate.named, ready, held=kept.held, programs=programs, files=files)
+
+    def never_ends(self, cell: Cell) -> str:
+        """Why it would hang, as its image showed when it was tried; empty where nothing says so."""
+        ready = self._ready.get(cell.candidate.name)
+        return never_ends(cell, ready) if isinstance(ready, Rtos) else ""
 
     def sizes(self, candidate: Candidate) -> Mapping[str, str]:
         ready = self._ready.get(candidate.name)

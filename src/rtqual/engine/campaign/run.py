@@ -49,6 +49,7 @@ class Watcher:
     def started(self, cell: Cell) -> None: ...
     def finished(self, cell: Cell, failure: str | None) -> None: ...
     def waits(self, cells: Sequence[Cell], why: str) -> None: ...
+    def refused(self, cells: Sequence[Cell], why: str) -> None: ...
     def goes_on(self, cells: Sequence[Cell], why: Sequence[str]) -> None: ...
     def warning(self, text: str) -> None: ...
 
@@ -194,6 +195,12 @@ class Campaign:
                 failures |= dict.fromkeys((cell.group for cell in cells), why)
                 watcher.waits(cells, why)
         ready = [cell for cell in waiting if cell.candidate.name not in self.later]
+        hanging = {cell: why for cell in ready if (why := self._prepared.never_ends(cell))}
+        for group in dict.fromkeys(cell.group for cell in hanging):
+            of = [cell for cell in hanging if cell.group == group]
+            failures[group] = hanging[of[0]]
+            watcher.refused(of, failures[group])
+        ready = [cell for cell in ready if cell not in hanging]
         if ready and not self._ran:
             sessions.begin(self.folder)
             self._ran = True

@@ -76,9 +76,15 @@ class Display(Watcher):
             self._say(f"done in {took_s:.1f} s: {cell} ({count(len(self._left), 'run')}, {self._time_left()})")
 
     def waits(self, cells: Sequence[Cell], why: str) -> None:
+        self._leave_out(cells, f"[yellow]waiting[/yellow] {count(len(cells), 'run')}: {escape(why)}")
+
+    def refused(self, cells: Sequence[Cell], why: str) -> None:
+        text = escape(f"{count(len(cells), 'run')} of {cells[0].group}: {why}")
+        self._leave_out(cells, f"[red]refused[/red] {text}")
+
+    def _leave_out(self, cells: Sequence[Cell], text: str) -> None:
         with self._lock:
             self._left = [cell for cell in self._left if cell not in set(cells)]
-        text = f"[yellow]waiting[/yellow] {count(len(cells), 'run')}: {escape(why)}"
         self._console.print(text, highlight=False, soft_wrap=True)
 
     def goes_on(self, cells: Sequence[Cell], why: Sequence[str]) -> None:

@@ -65,3 +65,4 @@ class Rtos:
     system: str  # "FreeRTOS V11.2.0"
     sizes: Mapping[str, str]  # image_size_b; ROM and RAM of the kernel's own objects; what its mark says
     steps_ns: tuple[int, int] = (1, 1)  # the least and the most between times that its timers can be set to
+    starves: bool = False  # its sleep polls, and threads that sleep keep out what would end them

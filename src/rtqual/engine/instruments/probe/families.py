@@ -130,7 +130,7 @@ class KernelProbe(Probe):
         return ("sh", "-c", _LOAD_READ_UNLOAD.format(file), "sh", f"family={self.family}", *options)
 
 
-MEMORY = "memory"
+LOADED, MEMORY = "loaded", "memory"
 _EVERY_CPU = "ffffffff"  # as taskset takes it
 FAMILIES = {
     "wakeup": "Wake-up latency of a periodic real-time thread",
@@ -138,7 +138,7 @@ FAMILIES = {
     "itc": "Communication between two periodic tasks",
     "primitives": "Cost of the system's primitives",
     "loop": "Control loop of sensor, estimator, control and actuator tasks",
-    "loaded": "Wake-up and semaphore beside threads that work",
+    LOADED: "Wake-up and semaphore beside threads that work",
     MEMORY: "Control loop while other CPUs stream memory",
     "beside": "Wake-ups by each of Linux's timers beside a thread of middle priority",
 }
@@ -168,7 +168,7 @@ COURSES = {
     "itc": Pace(5_000, intervals=3),
     "primitives": Pace(500, intervals=7, share=0.07),  # six of the workload rows; all others take about one
     "loop": Pace(1_000, 4_000_000, intervals=5, share=0.13),
-    "loaded": Pace(1_000, intervals=3, share=0.7),
+    LOADED: Pace(1_000, intervals=3, share=0.7),
     MEMORY: Pace(1_000, 4_000_000, intervals=4, share=0.3),
     "beside": Pace(1_000, intervals=3, share=0.17),  # target/probe/linux/beside.c
 }
@@ -259,6 +259,12 @@ def of_output(output: ProbeOutput) -> tuple[list[Series], dict[str, Scalar], lis
         benchmark.name: benchmark.why for benchmark in output.benchmarks if benchmark.status == Status.NOT_OFFERED
     }
     return list(_series(output, 0)), _scalars(output), list(_problems(output)), absent
+
+
+def lower_threads_percent(output: ProbeOutput) -> int:
+    """What a lower thread got at least of the CPU while one slept; 100 where nobody looked."""
+    shares = [share for one in output.benchmarks for name, (share, _) in one.facts.items() if name.startswith(_LOWER)]
+    return min(shares, default=100)
 
 
 def _control_ns(output: ProbeOutput) -> int:
