@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is told of ARM and of FreeRTOS, which are entered, counted and left in other ways."""
+"""What is told of ARM, of FreeRTOS and of other systems, which are entered, counted and left in other ways."""
 
 import struct
 
@@ -7,12 +7,12 @@ import pytest
 
 from rtqual.base.errors import BadInput
 from rtqual.parts.explain.context import slices
-from rtqual.parts.explain.matching import Sample, match
-from rtqual.parts.explain.processor import ARM_32, ARM_64, FREERTOS, Processor
+from rtqual.parts.explain.matching import Sample, match, match_by_function
+from rtqual.parts.explain.processor import ARM_32, ARM_64, FREERTOS, Processor, of_vectors
 from rtqual.parts.explain.spec import spec
 from rtqual.parts.explain.symbols import Symbols
 from rtqual.parts.explain.timeline import TimeKind, Timeline, timeline
-from rtqual.parts.explain.trace import KernelThread, parse
+from rtqual.parts.explain.trace import NOBODY, KernelThread, parse
 from rtqual.protocols.record.schema import Series
 from support.watched_runs import CYCLICTEST, IDLE, Log
 
@@ -39,7 +39,7 @@ ARM64_SYMBOLS = Symbols.read(
 def told(
     log: Log, processor: Processor, symbols: Symbols, value_ns: int, measured: KernelThread = MEASURED
 ) -> Timeline:
-    trace = parse(log.content(), linux=processor is not FREERTOS)
+    trace = parse(log.content(), linux=processor in (ARM_32, ARM_64))
     sample = Sample(1, value_ns, int(trace.events[-1]), READ_NS)
     first = int((trace.kinds == ord("s")).argmax())
     return timeline(sample, processor, measured, slices(trace, processor, symbols, first, len(trace.kinds) - 2))
@@ -135,6 +135,70 @@ def test_samples_are_found_among_readings_for_other_ends() -> None:
     assert [(one.value_ns, one.expiry_ns) for one in matched.samples] == [(7, 50_000), (9, 1_050_000), (30, 2_050_000)]
     with pytest.raises(BadInput, match="of 3 samples of sleeper, 8 readings"):
         match(trace, Series.raw([7, 9, 70], name="latency"), 1_000_000, None, "sleeper")
+
+
+SYSTEM = places(
+    0x40400000, "vectors", "handles", "tick", "schedule", "preempts", "idle", "suspends", "other", "sleep_until",
+    "port_now_ns", "clock_of_the_system",
+)  # fmt: skip
+SYMBOLS = Symbols(tuple((at, name) for name, at in SYSTEM.items()), {}, tuple(SYSTEM.values()))
+
+
+@pytest.mark.parametrize("left", ["by another thread", "with interrupts on", "by its last instruction"])
+def test_of_a_system_that_does_not_say_who_runs_each_function_is_told(left: str) -> None:
+    at, log = SYSTEM, Log()
+    log.add("s", 2_000, 1).add("b", 2_000, at["idle"] + 4).add("H", 2_500, at["idle"] + 4)
+    log.add("b", 11_000, at["vectors"] + 0x18).add("v", 11_000, at["vectors"] + 0x18)
+    log.add("b", 11_010, at["handles"]).add("I", 11_010, at["handles"])
+    log.add("k", 11_100, at["handles"] + 8).add("b", 11_200, at["tick"])
+    log.add("b", 13_800, at["handles"] + 8).add("b", 13_900, at["preempts"])
+    if left == "with interrupts on":
+        log.add("b", 14_000, at["schedule"]).add("w", 14_000, at["schedule"])
+    if left == "by its last instruction":
+        log.add("O", 14_000, at["handles"] + 80).add("w", 14_000, 0)
+    # A return to a function that nobody called since, then to its caller.
+    log.add("b", 15_000, at["suspends"] + 16).add("w", 15_100, at["suspends"] + 16)
+    log.add("b", 17_000, at["sleep_until"] + 16).add("k", 18_000, at["sleep_until"] + 20)
+    log.add("b", 18_000, at["port_now_ns"]).add("R", READ_NS, at["port_now_ns"])
+    line = told(log, of_vectors(("handles",), 0), SYMBOLS, 10_000, NOBODY)
+    assert line.named == 1.0
+    assert [(part.kind, part.begin_ns) for part in line.parts[:2]] == [
+        (TimeKind.DELIVERY, 0),
+        (TimeKind.INTERRUPT, 1_010),
+    ]
+    assert (line.parts[1].entry, line.parts[1].chain[-1]) == ("handles", "tick")
+    places_of = [(part.kind, part.where, part.duration_ns) for part in line.parts[-2:]]
+    assert places_of == [(TimeKind.SYSTEM, "suspends", 2_000), (TimeKind.RETURN, "port_now_ns", 3_000)]
+
+
+def test_an_interrupt_whose_function_switches_interrupts_on_goes_on() -> None:
+    at, log = SYSTEM, Log()
+    log.add("s", 2_000, 1).add("b", 2_000, at["idle"] + 4)
+    log.add("b", 10_000, at["handles"]).add("I", 10_000, at["handles"]).add("b", 11_000, at["handles"] + 8)
+    log.add("w", 11_000, at["handles"] + 8).add("k", 12_000, at["handles"] + 12).add("b", 12_000, at["tick"])
+    log.add("v", 13_000, at["tick"]).add("b", 14_000, at["tick"] + 8).add("w", 14_000, at["tick"] + 8)
+    log.add("b", 15_000, at["handles"] + 12).add("O", 18_000, at["handles"] + 20).add("b", 18_000, at["idle"] + 4)
+    line = told(log.add("R", READ_NS, 0), of_vectors(("handles",), 0), SYMBOLS, 10_000, NOBODY)
+    assert line.causes == {TimeKind.INTERRUPT: 8_000, TimeKind.SYSTEM: 2_000}
+
+
+def test_readings_are_the_batterys_or_of_one_function_alone() -> None:
+    def matched(**readings: tuple[int, ...]) -> list[tuple[int, int]]:
+        log = Log()
+        for ns, name in sorted((ns, name) for name, some in readings.items() for ns in some):
+            log.add("R", ns, SYSTEM[name])
+        found = match_by_function(parse(log.content(), linux=False), series, 1_000_000, SYMBOLS)
+        return [(one.value_ns, one.expiry_ns) for one in found.samples]
+
+    series = Series.raw([7, 7, 7], name="latency")
+    own, of_ticks = (50_007, 60_000, 1_050_007, 2_050_007), (40_000, 1_040_000, 2_040_000)
+    wanted = [(7, 50_000), (7, 1_050_000), (7, 2_050_000)]
+    assert matched(port_now_ns=own, tick=of_ticks) == wanted
+    assert matched(clock_of_the_system=own, tick=of_ticks[1:]) == wanted
+    with pytest.raises(BadInput, match="7 readings of the counter were seen, and those of 2 functions give"):
+        matched(clock_of_the_system=own, tick=of_ticks)
+    with pytest.raises(BadInput, match="4 readings of the counter were seen, which do not give"):
+        matched(port_now_ns=(1, 2, 3, 4))
 
 
 def _with_a_table_of_symbols_that_is_none() -> bytes:

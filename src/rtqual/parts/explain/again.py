@@ -17,6 +17,7 @@ from rtqual.engine.boards import rtos_board, virtual
 from rtqual.engine.boards.machine import ARM, emulator_for
 from rtqual.engine.boards.parts import part
 from rtqual.parts.explain import modules
+from rtqual.parts.explain.image import of_image
 from rtqual.parts.explain.processor import processor_of
 from rtqual.parts.explain.spec import spec
 from rtqual.parts.explain.symbols import Symbols
@@ -44,7 +45,10 @@ class Again:
         row = row_of(inputs.board, inputs.artefacts)
         assert row is not None, "it was asked for"  # noqa: S101
         self.architecture = row.architecture
-        self.processor = processor_of(row.architecture.name if row.architecture else None)
+        if row.architecture:
+            self.processor = processor_of(row.architecture.name)
+        else:
+            self.processor, self._of_image = of_image(part("image", inputs.artefacts, self.named).read_bytes())
         try:
             self.job = _JOB.validate_python(inputs.job)
         except ValidationError:
@@ -79,7 +83,7 @@ class Again:
     def symbols(self) -> Symbols:
         """Where functions lie once the job's modules are loaded, told by the guest itself in a run of its own."""
         if not self.architecture:
-            return Symbols.of_image(part("image", self.inputs.artefacts, self.named).read_bytes())
+            return self._of_image
         measure = Command(("sh", "-c", _TELL_SYMBOLS))
         before = replace(self.job, loads=(), version=(), measure=measure, collect=(_SYMBOLS,))
         known = digest([self.inputs.artefacts, before.as_inputs()])

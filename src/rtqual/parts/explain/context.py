@@ -97,6 +97,8 @@ class Context:
             self._interrupts_off(ns, word)
         elif kind in "wH":
             self.interrupts, self.halted = True, kind == "H"
+            if kind == "w" and not self.processor.threads:
+                self._over()
         elif kind == "m":
             self._counted(ns, word & _COUNT)
 
@@ -147,10 +149,31 @@ class Context:
                 break
             if call.mark:
                 break
-        if self.calls:
+        if self.calls and not self.processor.threads and self._name(at) != self._name(self.calls[-1].at):
+            self._unforeseen(at)
+        elif self.calls:
             self.calls[-1].at = at
         else:
             self.calls.append(Call(0, at))
+
+    def _unforeseen(self, at: int) -> None:
+        """A block in another function, which no known call leads to. Within an interrupt a jump to a function's begin
+        is the last call of the one before. All else is another thread's, or its caller's: who called it is not known,
+        and the interrupt is over."""
+        mark = next((place for place in range(len(self.calls) - 1, -1, -1) if self.calls[place].mark), None)
+        if mark is not None and self._name(at) == self.calls[mark].mark:
+            del self.calls[mark + 1 :]
+        if mark is not None and (self._name(at) == self.calls[mark].mark or self.symbols.begins(at)):
+            self.calls[-1].at = at
+        else:
+            self.calls = [Call(0, at)]
+
+    def _over(self) -> None:
+        """Interrupts are on: where nothing that the interrupt's function calls and will return from has switched them
+        on, nor itself, that one is over."""
+        last = self.calls[-1] if self.calls else None
+        if last and last.mark and last.at and self._name(last.at) != last.mark:
+            self.calls = [Call(0, last.at)]
 
     def _enter(self, kind: str, ns: int, word: int) -> None:
         """Its first block was told before it, as if of the function that it interrupts."""

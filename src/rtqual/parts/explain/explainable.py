@@ -17,8 +17,9 @@ from rtqual.engine.procedure.described import Described, TimedStep
 from rtqual.engine.procedure.log import Unsound
 from rtqual.engine.procedure.played_log import PREFIX, log_of
 from rtqual.parts.explain.context import Slice
-from rtqual.parts.explain.matching import Matched, Sample, match
+from rtqual.parts.explain.matching import Matched, Sample, match, match_by_function
 from rtqual.parts.explain.roles import GROUND, Players, Roles, between, logged
+from rtqual.parts.explain.symbols import Symbols
 from rtqual.parts.explain.timeline import TimeKind
 from rtqual.parts.explain.trace import Trace
 from rtqual.protocols.board import JobOutcome
@@ -65,8 +66,11 @@ class MeasuredRun:
             return every[: self.record.inputs.cpus]
         return tuple(series for series in every if self._told(series.info.name) and len(series.values) and series.order)
 
-    def samples(self, trace: Trace, *, linux: bool) -> list[SeriesSamples]:
-        """Where they lie. Raises BadInput where the readings do not give them."""
+    def samples(self, trace: Trace, *, linux: bool, symbols: Symbols | None = None) -> list[SeriesSamples]:
+        """Where they lie; `symbols`: of an image, which may not say who runs.
+
+        Raises BadInput where the readings do not give them.
+        """
         if self.played is not None:
             return _accepted(trace, self.played, log_of(self.record))
         if not self.timer:
@@ -81,7 +85,10 @@ class MeasuredRun:
         found: list[SeriesSamples] = []
         before = 0
         for series in self.series:
-            matched = match(trace, series, interval_ns, priority, self.end)
+            if linux or trace.threads or symbols is None:
+                matched = match(trace, series, interval_ns, priority, self.end)
+            else:
+                matched = match_by_function(trace, series, interval_ns, symbols)
             samples = tuple(replace(some, number=before + some.number) for some in matched.samples)
             found.append(SeriesSamples("", replace(matched, samples=samples), series.info.cpu or 0))
             before += len(samples)

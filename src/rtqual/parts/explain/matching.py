@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rtqual.base.errors import BadInput
+from rtqual.parts.explain.symbols import Symbols
 from rtqual.parts.explain.trace import KernelThread, Trace
 from rtqual.protocols.record.schema import Series
 
@@ -28,6 +29,7 @@ _BY_MULTIPLIER = (1e6 * 2**23 / m for m in range(2**23 * 1_000_000 // _HIGH_KHZ,
 _RATES_KHZ = sorted({*map(float, range(_LOW_KHZ, _HIGH_KHZ + 1)), *_BY_MULTIPLIER}, key=lambda khz: abs(khz - 1e6))
 _TOLERANCE_NS = 3  # the kernel rounds at each of its ticks
 _LOST_NS = 1_000  # at most, where the clock changes
+_CLOCKS = ("port_now_ns", "port_cycles")  # of the battery (target/probe/port.h), which compilers may make one
 _MANY = 20  # readings: with fewer, many rates give the same values
 
 
@@ -68,17 +70,50 @@ def match(trace: Trace, series: Series, interval_ns: int, priority: int | None, 
             values = np.concatenate(list(series.order.chunks())).astype(int).tolist()
             readings = [every[place] for place in _among([ns for _, ns, _ in every], values, interval_ns)]
         if values is not None and readings:
-            samples = [
-                Sample(number, value, event, ns)
-                for number, (value, (event, ns, _)) in enumerate(zip(values, readings, strict=True), 1)
-            ]
-            return Matched(readings[-1][2], tuple(samples))
+            return _matched(values, readings)
     seen = max(map(len, found.values()), default=0)
     of = name if priority is None else f"{name} (FIFO {priority})"
     raise BadInput(
         f"of {total} samples of {of}, {seen} readings of its clock were seen, which do not give "
         f"the record's values: perhaps its clock is not the one that is watched (docs/explain.md)"
     )
+
+
+def match_by_function(trace: Trace, series: Series, interval_ns: int, symbols: Symbols) -> Matched:
+    """The samples where nobody tells who reads the clock: the battery's own function does, or else one function alone
+    gives the values, for a system's interrupt may read it once an interval too.
+
+    Raises BadInput where the readings do not give them.
+    """
+    found: dict[str, list[tuple[int, int, KernelThread]]] = {}
+    for event, ns, nobody in trace.readings(series.info.cpu):
+        function = symbols.named(int(trace.words[trace.events[event]]))
+        found.setdefault(_CLOCKS[0] if function in _CLOCKS else function, []).append((event, ns, nobody))
+    found = {name: found[name] for name in _CLOCKS[:1] if name in found} or found
+    values = [] if series.order is None else np.concatenate(list(series.order.chunks())).astype(int).tolist()
+    fitting = []
+    for every in found.values():
+        places = _among([ns for _, ns, _ in every], values, interval_ns) if values else []
+        fitting += [_matched(values, [every[place] for place in places])] if places else []
+    if len(fitting) == 1:
+        return fitting[0]
+    seen = sum(map(len, found.values()))
+    of = f"of {series.total} samples, {seen} readings of the counter were seen, "
+    if fitting:
+        raise BadInput(
+            f"{of}and those of {len(fitting)} functions give the record's values: port_now_ns() calls which?"
+        )
+    raise BadInput(
+        f"{of}which do not give the record's values: perhaps its clock is not the one that is watched (docs/explain.md)"
+    )
+
+
+def _matched(values: Sequence[int], readings: Sequence[tuple[int, int, KernelThread]]) -> Matched:
+    samples = [
+        Sample(number, value, event, ns)
+        for number, (value, (event, ns, _)) in enumerate(zip(values, readings, strict=True), 1)
+    ]
+    return Matched(readings[-1][2], tuple(samples))
 
 
 def _values(ticks: Sequence[int], changes_ns: Sequence[int], series: Series, interval_ns: int) -> list[int] | None:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What differs between the systems that are told: how their kernels are entered and what their functions are called.
 
-Linux on x86-64 and on 64- and 32-bit ARM, and FreeRTOS on 32-bit ARM; a row each.
+Linux on x86-64 and on 64- and 32-bit ARM, and FreeRTOS on 32-bit ARM; a row each. Of other systems' images nothing is
+known but where interrupts begin (image.py).
 """
 
 from collections.abc import Mapping
@@ -34,6 +35,7 @@ class Processor:
     fault_handlers: frozenset[str] = frozenset()
     vectors: tuple[str, ...] = ()  # code before entries whose names begin so, already with interrupts off
     halts: tuple[str, ...] = ()  # functions in which the CPU waits with interrupts off
+    threads: bool = True  # whether it is told who runs
     masks: bool = False  # what is counted are not sections without preemption, but those without interrupts
 
     @property
@@ -130,9 +132,29 @@ FREERTOS = Processor(
     timer_handlers=frozenset({"FreeRTOS_Tick_Handler"}),
     masks=True,
 )
+VECTORS = "vectors"
+
+
+def of_vectors(handlers: tuple[str, ...], zero: int) -> Processor:
+    """Of a system that has no row, whose interrupts begin in these functions; `zero`: where its code has a zero."""
+    return Processor(
+        name="an RTOS image",
+        word_bytes=4,
+        kernel=0,
+        entries=dict.fromkeys(handlers, "I"),
+        needed={},
+        lacks="symbols",
+        fixed={"arm_bits": 0x20, "at_leave": 1, "current": zero},  # at_leave, as else no reading is noted: nobody runs
+        vectors=(VECTORS,),
+        stubs=(VECTORS, *handlers),
+        timers=frozenset(handlers),
+        threads=False,
+    )
+
+
 _OF_LINUX = {AMD64.name: X86_64, ARM64.name: ARM_64, ARMHF.name: ARM_32}
 
 
-def processor_of(architecture: str | None) -> Processor:
-    """Of Linux on an architecture by Debian's name, or of FreeRTOS."""
-    return FREERTOS if architecture is None else _OF_LINUX[architecture]
+def processor_of(architecture: str) -> Processor:
+    """Of Linux on an architecture by Debian's name."""
+    return _OF_LINUX[architecture]

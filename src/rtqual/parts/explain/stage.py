@@ -24,7 +24,6 @@ from rtqual.parts.explain.cause_tally import CauseTally, tally
 from rtqual.parts.explain.context import Slice, slices
 from rtqual.parts.explain.explainable import MeasuredRun, SeriesSamples, measured
 from rtqual.parts.explain.matching import Sample
-from rtqual.parts.explain.processor import processor_of
 from rtqual.parts.explain.sections import Placed
 from rtqual.parts.explain.spec import MOST_WINDOWS
 from rtqual.parts.explain.symbols import Symbols
@@ -139,9 +138,6 @@ def require(path: Path, record: Record) -> MeasuredRun:
             f"{path}: measured on the {inputs.board} board, whose stalls cannot be explained yet: "
             f"explain a run of the {inputs.board.partition('+')[0]} board"
         )
-    kernel = record.manifest.provenance.kernel
-    if not row.linux and kernel and not kernel.startswith(processor_of(None).name):
-        raise BadInput(f"{path}: a run of {kernel}; of RTOS images FreeRTOS's alone can be watched")
     try:
         measured_run = measured(path, record, linux=row.linux)
     except BadInput as error:
@@ -174,7 +170,7 @@ class _Run(Again):
         symbols = self.symbols()
         self.tell("watches the run's events")
         events = self._watched(symbols, ())
-        found = self.measured.samples(events, linux=self.architecture is not None)
+        found = self.measured.samples(events, linux=self.architecture is not None, symbols=symbols)
         chosen = choose(found, asked)
         every = [sample for some in found for sample in some.matched.samples]
         ends = min(sample.expiry_ns for sample in every), max(sample.read_ns for sample in every)

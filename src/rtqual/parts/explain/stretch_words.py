@@ -29,6 +29,8 @@ def _own(part: Stretch) -> str:
     words = []
     if part.thread:
         words.append(f"in {part.thread}" if not part.entry else f"{part.entry} in {part.thread}")
+    elif part.entry:
+        words.append(part.entry)
     if part.chain:
         words.append(calls(part.chain))
     elif part.user:

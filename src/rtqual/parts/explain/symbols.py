@@ -15,6 +15,7 @@ _LINKERS = re.compile(r"__(?:(?:start|stop|end)_\w+|\w+_(?:start|end))", re.ASCI
 _CODE = "tTwW"
 SWITCHES_OF_FREERTOS = ("switch_before_exit", "FreeRTOS_SWI_Handler")  # from there on: registers, and the next thread
 _LABELS = {"vectors", *SWITCHES_OF_FREERTOS}  # of the image, whose assembler says not of all that they are functions
+_EXECUTABLE = 4
 _LONGEST_B = 1 << 20  # no function is longer: an address further on lies in none
 
 
@@ -50,8 +51,11 @@ class Symbols:
         return cls(ordered, variables, tuple(address for address, _ in ordered))
 
     @classmethod
-    def of_image(cls, content: bytes) -> "Symbols":
-        """Of an ELF file for 32-bit ARM. Raises BadInput where it is none, or tells none."""
+    def of_image(cls, content: bytes, *, labels: bool = False) -> "Symbols":
+        """Of an ELF file for 32-bit ARM; `labels`: with those of assemblers that say of nothing that it is a function.
+
+        Raises BadInput where it is none, or tells none.
+        """
         from elftools.elf.sections import SymbolTableSection  # noqa: PLC0415 - slow to load
 
         from rtqual.base.elf_file import DAMAGED, opened  # noqa: PLC0415
@@ -59,17 +63,20 @@ class Symbols:
         functions: dict[int, str] = {}
         variables: dict[str, int] = {}
         try:
-            table = opened(BytesIO(content)).get_section_by_name(".symtab")
+            elf = opened(BytesIO(content))
+            code = {n for n, one in enumerate(elf.iter_sections()) if one["sh_flags"] & _EXECUTABLE} if labels else ()
+            table = elf.get_section_by_name(".symtab")
             for symbol in table.iter_symbols() if isinstance(table, SymbolTableSection) else ():
                 address, kind = symbol["st_value"], symbol["st_info"]["type"]
-                if kind == "STT_FUNC" or symbol.name in _LABELS:
+                label = symbol["st_info"]["bind"] == "STB_GLOBAL" and symbol["st_shndx"] in code
+                if kind == "STT_FUNC" or symbol.name in _LABELS or (kind == "STT_NOTYPE" and label):
                     functions.setdefault(address & ~1, symbol.name)  # the lowest bit says that it is Thumb code
                 elif kind == "STT_OBJECT":
                     variables.setdefault(symbol.name, address)
         except DAMAGED:
             functions = {}
         if not functions:
-            raise BadInput("its image tells no addresses of its functions")
+            raise BadInput("its image tells no addresses of its functions: link it with its symbols (docs/port.md)")
         ordered = tuple(sorted(functions.items()))
         return cls(ordered, variables, tuple(address for address, _ in ordered))
 
@@ -79,6 +86,11 @@ class Symbols:
         if place < 0 or address - self._starts[place] > _LONGEST_B:
             return ""
         return self.functions[place][1]
+
+    def begins(self, address: int) -> bool:
+        """Whether a function begins there."""
+        place = bisect_right(self._starts, address) - 1
+        return place >= 0 and self._starts[place] == address
 
     def own_functions(self) -> Iterator[tuple[int, str]]:
         """Those that are no module's, without what compilers append (`.isra.0`)."""

@@ -16,6 +16,7 @@ from rtqual.parts.explain.trace import KernelThread
 _SHORT_NS = 1_000
 _DOMINANT = 0.5  # of a part: a function that takes as much is named
 _WAKES = frozenset({"try_to_wake_up", "wake_up_q", "wake_up_process", "swake_up_one", "rt_mutex_postunlock"})
+_MEASURED = ("port_", "sleep_until", "sleep_and_look")  # the battery's own functions (target/probe/)
 _WAITS = ("rt_mutex", "rtlock", "rwsem", "mutex", "futex_wait", "down_", "rwbase")
 
 
@@ -28,6 +29,7 @@ class TimeKind(StrEnum):
     DELIVERY = "until the timer's interrupt"
     TIMER = "until the timer's thread"
     SCHEDULING = "scheduling"
+    SYSTEM = "the system"  # whoever it runs: of an image that does not tell
     IDLE_EXIT = "idle exit"
     LOCK = "lock wait"
     PREEMPT_OFF = "preemption off"
@@ -167,6 +169,8 @@ class _Telling:
             return whoever
         if not self.fired:
             return self._before(piece)
+        if not self.processor.threads:
+            return TimeKind.RETURN if any(name.startswith(_MEASURED) for name in piece.chain) else TimeKind.SYSTEM
         return self._mine(piece) if mine else self._others(piece)
 
     def _before(self, piece: Slice) -> TimeKind:
@@ -242,6 +246,8 @@ def _whole_ns(slices: Iterable[Slice]) -> int:
 def _alike(a: Slice, b: Slice, kind: TimeKind) -> bool:
     if kind == TimeKind.SCHEDULING:
         return True
+    if kind == TimeKind.SYSTEM:
+        return a.chain[:1] == b.chain[:1]
     return a.thread == b.thread and (kind not in (TimeKind.INTERRUPT, TimeKind.FAULT) or a.entered == b.entered)
 
 

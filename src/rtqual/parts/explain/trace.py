@@ -43,6 +43,9 @@ class KernelThread:
         return f"{self.name} (FIFO {99 - self.priority})" if 0 <= self.priority < 99 else self.name
 
 
+NOBODY = KernelThread(0, "", -1, linux=False)  # of a system whose threads are not told
+
+
 @dataclass(frozen=True)
 class Trace:
     """kinds, times in ns of the guest, words: an entry each record."""
@@ -119,10 +122,11 @@ class Trace:
         return [int(ns) for ns in self.ns[self.kinds == ord("g")]]
 
     def readings(self, cpu: int | None = None) -> Iterator[tuple[int, int, KernelThread]]:
-        """(event, ns, thread) of each reading of the time-stamp counter in user space, on a CPU or on any."""
+        """(event, ns, thread) of each reading of the time-stamp counter in user space, on a CPU or on any; of an image
+        that says of nobody that he runs, all of them."""
         read = self.kinds[self.events] == ord("R")
         for event in np.flatnonzero(read if cpu is None else read & (self.cpus[self.events] == cpu)).tolist():
-            thread = self.thread_at(int(self.events[event]))
+            thread = self.thread_at(int(self.events[event])) if self.linux or self.threads else NOBODY
             if thread is not None:
                 yield event, int(self.event_ns[event]), thread
 
