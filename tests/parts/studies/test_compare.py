@@ -102,6 +102,47 @@ def test_what_was_measured_otherwise_is_set_apart_with_the_reason() -> None:
     assert "interval 1 ms against 10 ms" in found.apart[0]
 
 
+def test_an_image_stands_beside_what_was_printed_of_its_system() -> None:
+    """By the probe's wake-up, since cyclictest does not run there."""
+    asked = Mission.model_validate(
+        {
+            "mission": {"name": "m", "title": "M", "purpose": "P", "duration": 10**9},
+            "candidate": [
+                {"name": name, "title": name, "image": f"{name}.elf", "repeats": f"spacechain/{system}"}
+                for name, system in (("own", "spacechain-os"), ("posix", "spacechain-os"), ("rt", "linux-rt"))
+            ],
+            "scale": {"demo": {"plan": [{"instruments": ["probe-wakeup"], "runs": 1}]}},
+        }
+    )
+
+    def wakeups(candidate: str, ns: int, *problems: str) -> Record:
+        return record(
+            Series.counted({ns: 1_000_000}, name="latency", cpu=0), candidate=candidate, load="none",
+            instrument="probe-wakeup", parameters=INTERVAL, board="virtual-arm", problems=list(problems),
+        )  # fmt: skip
+
+    taken = [wakeups("own", 6_000), wakeups("posix", 600, "polls: it spins"), wakeups("rt", 8_000)]
+    found = compare("spacechain", asked, summaries(taken))
+    figures = {pair.measured: {k: one.value for k, (one, _) in pair.figures.items()} for pair in found.pairs}
+    assert figures == {
+        f"{name}, virtual-arm board": {f"cyclictest idle, 1 CPU: {one}": ns for one in ("min", "avg", "max")}
+        for name, ns in (("own", 6_000), ("posix", 600), ("rt", 8_000))
+    }
+    assert {order.pairs[0].measured for order in found.orders} == {"own, virtual-arm board"}
+    said = comparison_text(found)
+    assert "- own: its figures are of probe-wakeup" in said and "- posix: polls: its figures are how soon" in said
+    lacking = [why for why in found.apart if why.startswith("own: ")]
+    assert [why.partition(": printed, not measured: ")[0] for why in lacking] == [
+        "own: cyclictest under hackbench, 1 CPU",
+        "own: cyclictest idle, 4 CPUs",
+        "own: cyclictest under hackbench, 4 CPUs",
+    ]  # fmt: skip
+    assert lacking[0].endswith("beside threads of its own is another thing")
+    assert lacking[1].endswith("an image runs on one CPU")
+    other = compare("spacechain", asked, summaries([wakeups("own", 6_000, "samples were lost")]))
+    assert not other.pairs and "samples were lost" in other.apart[0]
+
+
 def test_only_candidates_that_repeat_the_study_are_taken() -> None:
     records = [latencies("rt", 6_000, 70_000)]
     assert not compare("spacechain", mission(rt="aarest/emlid"), summaries(records)).pairs

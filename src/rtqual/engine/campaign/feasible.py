@@ -84,6 +84,15 @@ def other_batteries(cells: Sequence[Cell]) -> dict[str, str]:
     }
 
 
+def _hangs(cell: Cell) -> str:
+    if not cell.candidate.image or cell.instrument.family != LOADED:
+        return ""
+    try:
+        return never_ends(cell, image_of(cell.candidate))
+    except (BadInput, RunFailed) as error:  # it was tried before; the machine is too busy now
+        return str(error).removeprefix(f"candidate {cell.candidate.name}: ")
+
+
 def why_not_cell(cell: Cell, needs: Sequence[Need]) -> str:
     """Why this cell cannot run where its candidate can."""
     wanted = (cell.instrument.program, *load_of(cell.load, cell.shape).programs)
@@ -92,9 +101,8 @@ def why_not_cell(cell: Cell, needs: Sequence[Need]) -> str:
         absent = [name for name in wanted if name not in held]
         return f'root = "{cell.candidate.root}" has no {absent[0]}' if absent else ""
     if not cell.place.here and not cell.place.switched:
-        asked = cell.candidate.image and cell.instrument.family == LOADED
         modelled = cell.place.why_not(cell.candidate.named) if cell.place.modelled else ""
-        return never_ends(cell, image_of(cell.candidate)) if asked else modelled
+        return modelled or _hangs(cell)
     job = cell.job()
     given = job.folder == "memory" or (cell.place.here and job.folder == "root") or job.folder in cell.place.disks
     if cell.place.switched and not given:

@@ -9,7 +9,7 @@ late_samples.py    where the measured system told; advice.py: what the lint says
 chapter.py         cause_plots.py   in the report
 symbols.py         the kernel's functions and variables by address
 modules.py         those of modules, where the kernel does not tell them
-processor.py       what differs between x86-64, ARM and FreeRTOS
+processor.py       what differs between x86-64, ARM and FreeRTOS; image.py: what any RTOS image tells of itself
 spec.py            what the plugin is to watch
 trace.py           the plugin's log
 matching.py        which reading of the clock is which sample

@@ -31,6 +31,7 @@ def repeated(material: Material) -> Iterator[Block]:
     mark = timing_mark([s for s in summaries if s.group.board != PUBLISHED])
     for repetition in found:
         yield _table(material, repetition, mark)
+        yield from bullets("To know of these figures", repetition.notes)
         yield from _orders(repetition)
         yield from bullets(f"Not set beside study {repetition.study}", repetition.apart)
 

@@ -16,14 +16,18 @@ from rtqual.engine.analysis.figure.comparable import HARMLESS, LENGTHS, unlike_c
 from rtqual.engine.analysis.figure.model import Conditions, Figure, Summary
 from rtqual.engine.analysis.figure.operation_shares import median_ratio, rank_correlation
 from rtqual.engine.analysis.figure.wording import value as worded
+from rtqual.engine.instruments.cyclictest.measure import CYCLICTEST
 from rtqual.engine.instruments.footprint import FOOTPRINT
 from rtqual.engine.instruments.probe.families import OWN_INTERVAL_NS, Probe
-from rtqual.engine.mission import Mission
+from rtqual.engine.mission import Candidate, Mission
 from rtqual.parts.studies.beside import BesidePrinted, beside
 from rtqual.parts.studies.catalogue import PrintedTable, slug, study
 from rtqual.parts.studies.operations import StudyOperations, operations
 from rtqual.protocols.instrument.all_instruments import all_instruments
+from rtqual.protocols.instrument.output import POLLS
 
+# On an image, on which cyclictest does not run: the same measurement.
+_STANDS_FOR = {"probe-wakeup": CYCLICTEST.name}
 _CPU = ", CPU "  # begins the CPU's number in a row's label
 
 
@@ -35,6 +39,7 @@ class Pair:
     printed: str
     among: str  # pairs of one kind are put in order with each other
     figures: Mapping[str, tuple[Figure, float]]  # what -> measured, printed; ns or the scalar's own unit
+    polls: bool = False  # so that it is never late, and stands in no order
 
     @property
     def rank(self) -> tuple[float, int] | None:
@@ -104,24 +109,49 @@ class LargerOf:
 
 @dataclass(frozen=True)
 class Repeated:
-    """`apart`: what was measured and not set beside the study, with the reason."""
+    """`apart`: what was measured and not set beside the study, or printed and not measured, with the reason; `notes`:
+    what to know of figures that are."""
 
     study: str
     title: str
     pairs: tuple[Pair, ...]
     orders: tuple[LargerOf, ...]
     apart: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
 
 def compare(key: str, mission: Mission, summaries: Sequence[Summary]) -> Repeated:
     """Raises BadInput for an unknown study. No pair where nothing of the study was measured."""
     source = study(key)
     apart: list[str] = []
+    images = {candidate.name for candidate in mission.candidates if _is_image(candidate)}
     whole = [summary for summary in summaries if summary.figures and not summary.problems]
-    apart += [f"{summary.group}: {summary.problems[0]}" for summary in summaries if summary.problems]
-    pairs = [*_systems(key, mission, whole, apart), *_operations(key, whole, apart)]
+    # An image that polls may repeat a study that polled, too.
+    polling = [one for one in summaries if one.group.candidate in images and one.figures and _polls(one)]
+    apart += [f"{one.group}: {one.problems[0]}" for one in summaries if one.problems and one not in polling]
+    pairs = [*_systems(key, mission, [*whole, *polling], apart), *_operations(key, whole, apart)]
     pairs = [pair for pair in pairs if pair.figures]
-    return Repeated(key, source.source.title, tuple(pairs), tuple(_orders(pairs)), tuple(dict.fromkeys(apart)))
+    notes = [note for candidate in mission.candidates for note in _notes(candidate, pairs)]
+    return Repeated(
+        key, source.source.title, tuple(pairs), tuple(_orders(pairs)), tuple(dict.fromkeys(apart)), tuple(notes)
+    )
+
+
+def _is_image(candidate: Candidate) -> bool:
+    return bool(candidate.image or candidate.rtos)
+
+
+def _polls(summary: Summary) -> bool:
+    return bool(summary.problems) and all(problem.startswith(f"{POLLS}: ") for problem in summary.problems)
+
+
+def _notes(candidate: Candidate, pairs: Sequence[Pair]) -> Iterator[str]:
+    own = [pair for pair in pairs if pair.measured.startswith(f"{candidate.name}, ")]
+    if own and _is_image(candidate) and candidate.repeats:
+        of = "its figures are of probe-wakeup, which sleeps and reads the clock as cyclictest does"
+        yield f"{candidate.name}: {of}; cyclictest does not run there"
+    if any(pair.polls for pair in own):
+        yield f"{candidate.name}: polls: its figures are how soon a loop sees the time pass, and stand in no order"
 
 
 def _systems(key: str, mission: Mission, summaries: Sequence[Summary], apart: list[str]) -> Iterator[Pair]:
@@ -132,13 +162,30 @@ def _systems(key: str, mission: Mission, summaries: Sequence[Summary], apart: li
             continue
         for board in dict.fromkeys(summary.group.board for summary in own):
             figures: dict[str, tuple[Figure, float]] = {}
-            for other in own:
-                if other.group.board == board:
-                    for table in study(key).measured.values():
-                        if _is_of(table, other):
-                            figures |= _figures(other, beside(key, table.id), system, apart)
-                    figures |= dict(_sizes(other, key, system, apart))
-            yield Pair(f"{candidate.name}, {board} board", system, board, figures)
+            there = [other for other in own if other.group.board == board]
+            for other in there:
+                for table in study(key).measured.values():
+                    if _is_of(table, other, candidate):
+                        figures |= _figures(other, beside(key, table.id), system, apart)
+                figures |= dict(_sizes(other, key, system, apart))
+            polls = any(_polls(other) for other in there)
+            yield Pair(f"{candidate.name}, {board} board", system, board, figures, polls)
+        if _is_image(candidate):
+            apart += _not_measured(key, candidate, own, system)
+
+
+def _not_measured(key: str, candidate: Candidate, own: Sequence[Summary], system: str) -> Iterator[str]:
+    """Of an image: what the study printed of the system under conditions that it does not offer."""
+    for table in study(key).measured.values():
+        if slug(system) not in study(key).rows_of(table) or any(_is_of(table, one, candidate) for one in own):
+            continue
+        why = "probe-wakeup was not measured so"
+        if table.load != "none":
+            why = "an image carries no such load; what probe-loaded measures beside threads of its own is another thing"
+        if table.cpus not in (None, 1):
+            why = "an image runs on one CPU"
+        cpus = f", {count(table.cpus, 'CPU')}" if table.cpus else ""
+        yield f"{candidate.name}: {table.instrument} {under(table.load)}{cpus}: printed, not measured: {why}"
 
 
 def _sizes(summary: Summary, key: str, system: str, apart: list[str]) -> Iterator[tuple[str, tuple[Figure, float]]]:
@@ -156,8 +203,10 @@ def _sizes(summary: Summary, key: str, system: str, apart: list[str]) -> Iterato
                         yield f"footprint: {name}", (own, row[column].value)
 
 
-def _is_of(table: PrintedTable, summary: Summary) -> bool:
-    same = (table.instrument, table.load) == (summary.group.instrument, summary.group.load)
+def _is_of(table: PrintedTable, summary: Summary, candidate: Candidate) -> bool:
+    instrument = summary.group.instrument
+    instrument = _STANDS_FOR.get(instrument, instrument) if _is_image(candidate) else instrument
+    same = (table.instrument, table.load) == (instrument, summary.group.load)
     return same and table.cpus in (None, summary.group.cpus)
 
 
@@ -170,7 +219,9 @@ def _figures(summary: Summary, table: BesidePrinted, system: str, apart: list[st
         printed, cpu = table.rows[label], label.partition(_CPU)[2]
         own = summary.per_cpu.get(int(cpu), {}) if cpu else summary.figures
         for statistic, figure in printed.items():
-            what = ", ".join(filter(None, (f"{group.instrument} {under(group.load)}", cpus, cpu and f"CPU {cpu}")))
+            what = ", ".join(
+                filter(None, (f"{table.table.instrument} {under(group.load)}", cpus, cpu and f"CPU {cpu}"))
+            )
             if statistic not in own:
                 continue
             lengths = tuple(n / group.cpus if cpu else n for n in summary.conditions.lengths)
@@ -246,7 +297,7 @@ def _is_of_space(probe: Probe, printed: StudyOperations) -> bool:
 
 def _orders(pairs: Sequence[Pair]) -> Iterator[LargerOf]:
     for a, b in combinations(pairs, 2):
-        if a.among == b.among and a.printed != b.printed:
+        if a.among == b.among and a.printed != b.printed and not (a.polls or b.polls):
             orders = (LargerOf(what, (a, b)) for what in a.figures if what in b.figures)
             yield from (order for order in orders if order.printed)  # else the study's digits tell no order
 

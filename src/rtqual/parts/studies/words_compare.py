@@ -11,6 +11,7 @@ def comparison_text(found: Repeated) -> str:
     """Tables of printed and measured figures, then what agrees and what does not."""
     lines = [f"# {found.study}: {found.title}", ""]
     lines += ["The machines differ: what can agree is the order of figures, not their size.", ""]
+    lines += [*(f"- {note}" for note in found.notes), ""] if found.notes else []
     for pair in found.pairs:
         lines += [f"## {pair.measured}, beside {pair.printed}", "", _table(pair), "", _agreement(pair), ""]
     agreeing = [order for order in found.orders if order.agrees]
@@ -83,4 +84,5 @@ def comparison_values(found: Repeated) -> dict[str, object]:
             for order in found.orders
         ],
         "apart": list(found.apart),
+        "notes": list(found.notes),
     }
