@@ -129,6 +129,15 @@ def test_what_does_not_work_there_is_told_apart_from_what_the_machine_lacks() ->
     assert Ran(False, False, "Kernel panic - not syncing: VFS", "").why(300).startswith("panicked: ")
 
 
+def test_a_card_that_is_tried_does_not_arm_the_watchdog(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """QEMU's resets at once."""
+    told: list[str] = []
+    monkeypatch.setattr(pi, "command", lambda *given: told.extend(given[-1]) or [])
+    monkeypatch.setattr(card_trial, "watch", lambda *_, **__: Ran(True, False, "rtqual: 1 of 1 cells", ""))
+    assert len(list(card_trial.starts(tmp_path / "card", tmp_path, 1))) == 1
+    assert told == ["console=ttyS1,115200", "rtqual.watchdog="]
+
+
 def test_only_a_raspberry_pis_card_is_tried_on_one(fails: Fails, tmp_path: Path) -> None:
     mission = tmp_path / "card.toml"
     mission.write_text(_CARD.replace("SWITCH", "systemd-boot"))
