@@ -13,6 +13,9 @@ from rtqual.base.architecture import AMD64, ARM64
 from rtqual.base.errors import RunFailed
 from rtqual.engine.initramfs import contents
 from rtqual.engine.mission import load_mission
+from rtqual.parts.images.assembly import build as image_of
+from rtqual.parts.images.image_trial import boot
+from rtqual.parts.images.request import request_for
 from rtqual.parts.tailor.configure.resolve import resolve
 from rtqual.parts.tailor.configure.rules import removals
 from rtqual.parts.tailor.configure.tree import debian_tree, open_tree
@@ -103,6 +106,19 @@ def test_the_tailored_kernel_is_small_boots_and_measures(tmp_path: Path) -> None
     latencies = [r for r in records if (r.inputs.candidate, r.inputs.instrument) == ("tailored-arm64", "cyclictest")]
     assert latencies and all(r.provenance.clock_resolution_ns == 1 and not r.problems for r in latencies)
     assert all("PREEMPT_RT" in (r.provenance.kernel or "") for r in latencies)
+
+
+@pytest.mark.manual  # builds a kernel: half an hour of processor time
+def test_a_tailored_kernel_boots_on_an_emulated_raspberry_pi(tmp_path: Path) -> None:
+    """From its card, as `rtqual image --boot`; bench/raspberry_pi.py uses more of it."""
+    mission = load_mission(ROOT / "bench/raspberry_pi.toml")
+    image = image_of(
+        request_for(mission, "tailored", architecture="arm64", flavour="minimal", form="disk"), tmp_path / "card"
+    )
+    up = boot(image)
+    assert up.tried and up.tried.machine == "raspi3b" and not up.tried.fails
+    everything = {"console", "SD card", "USB disk", "watchdog", "random generator", "I2C", "pins", "power off"}
+    assert set(up.tried.works) == everything and up.root == "ext4 ro" and up.probe_ok == 1
 
 
 def scalars(records: list[Manifest], candidate: str, instrument: str) -> dict[str, float]:
