@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from rtqual.base.words import count, listed, under
 from rtqual.engine.analysis.verdict.judge import ACCEPTED_LINE, INSTRUCTIONS_CAVEAT
 from rtqual.engine.analysis.verdict.model import Verdict
-from rtqual.engine.mission import PUBLISHED
+from rtqual.engine.mission import PUBLISHED, Requirement
 from rtqual.protocols.load.own import own_loads
 from rtqual.reports.chapter.distributions import decisive
+from rtqual.reports.chapter.measured_with import parameters
 from rtqual.reports.chapter.verdicts import gate_matrix
 from rtqual.reports.material import Material
 from rtqual.reports.page.document import Beside, Block, Paragraph, VerdictBox, bullets
@@ -18,6 +19,7 @@ _MOST_BESIDE, _LONG = 2, 18  # candidates whose columns fit in half of the page,
 _MOST_ROWS = 9  # requirements on the first page; those that are not simply met come first
 _MOST_TURNS = 6  # sentences on what would change it; all of them stand in the conclusion
 _MOST_NAMED = 4  # requirements in a sentence
+_MOST_OF_SETTINGS = 80  # characters; all stand with the test tools
 _MOST = 6  # candidates on the first page; every one stands among the evidence
 
 
@@ -74,11 +76,21 @@ def _rests_on(material: Material, verdict: Verdict) -> Iterator[str]:
                     counted.setdefault(f"{samples} in {runs}" if samples else runs, []).append(standing.candidate)
         for counts, names in counted.items():
             where = f"{requirement.instrument} {under(requirement.load)} on the {verdict.board} board"
+            where += _settings(material, verdict, requirement)
             whose = f"{listed(names)}, {counts}{' each' if len(names) > 1 else ''} of {where}."
             told.setdefault(whose, {})[requirement.name] = None
     for whose, requirements in told.items():
         names = [*requirements]
         yield f"{listed(names) if len(names) <= _MOST_NAMED else count(len(names), 'requirement')}: {whose}"
+    if told and not material.failures and not material.evidence.lost:
+        yield "No run failed or hung."
+
+
+def _settings(material: Material, verdict: Verdict, requirement: Requirement) -> str:
+    """' (cycles = 300, interval = 1 ms, priority = 80)', where a line holds them."""
+    records = [record for record in material.of_board(verdict.board) if record.inputs.load == requirement.load]
+    found = parameters(material, requirement.instrument, records)
+    return f" ({found})" if found != "-" and len(found) <= _MOST_OF_SETTINGS else ""
 
 
 def _needs(material: Material, verdict: Verdict) -> Iterator[str]:

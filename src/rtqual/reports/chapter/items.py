@@ -29,7 +29,7 @@ _IDENTITY: Mapping[str, _Read] = {
     "Package": _fact("package"),
     "Kernel image, SHA-256": _sha256("kernel"),
     "Image, SHA-256": _sha256("image"),
-    "Root and programs, SHA-256": _sha256("initramfs"),
+    "Root file system with its kernel's modules, SHA-256": _sha256("initramfs"),
     "Boot parameters": lambda manifest: unvaried(manifest.provenance.kernel_cmdline or ""),
     "Machine": _fact("machine"),
     "Model": _fact("model"),

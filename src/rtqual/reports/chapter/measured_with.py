@@ -2,8 +2,9 @@
 """What measured and what disturbed: instruments with their parameters, loads."""
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from rtqual.protocols.record.schema import Manifest
 from rtqual.reports.material import Material
 from rtqual.reports.page.document import Block, TableCell, texts
 from rtqual.reports.page.text import clean, distinct, prose, quantity
@@ -41,8 +42,10 @@ def _commands(material: Material, load: str) -> str:
     return distinct(filter(None, found))
 
 
-def parameters(material: Material, instrument: str) -> str:
-    found = [r.inputs.parameters for r in material.records if r.inputs.instrument == instrument]
+def parameters(material: Material, instrument: str, records: Sequence[Manifest] | None = None) -> str:
+    """Of the records given, or of all."""
+    records = material.records if records is None else records
+    found = [r.inputs.parameters for r in records if r.inputs.instrument == instrument]
     units = material.about(instrument).units
     written = []
     for name in sorted({name for parameters in found for name in parameters}):
