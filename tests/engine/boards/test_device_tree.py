@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Entropy in a device tree. That kernels take it: test_virtual_pi.py."""
+"""Entropy in a device tree, and what is off in it. That kernels take it: test_virtual_pi.py."""
 
 import random
 
 import pytest
 
 from rtqual.base.errors import BadInput
-from rtqual.engine.boards.device_tree import with_seed
+from rtqual.engine.boards.device_tree import has_off, with_seed
 from support.device_trees import Node, read, write
 
 _TREE: Node = {
@@ -40,12 +40,27 @@ def test_what_is_no_tree_or_has_no_such_node_is_refused() -> None:
             with_seed(content)
 
 
+def test_a_bus_is_off_where_all_its_controllers_are() -> None:
+    off, on = {"reg": bytes(8), "status": b"disabled\0"}, {"status": b"okay\0"}
+    for controllers, is_off in (
+        ({"spi@1": off, "spi@2": off}, True),
+        ({"spi@1": off, "spi@2": on}, False),
+        ({"spi@1": {"reg": bytes(8), "flash@0": off}}, False),
+        ({"i2c@1": off, "spigot@1": off}, False),
+    ):
+        tree = write({"chosen": {}, "soc": controllers, "spi@9": off})
+        assert has_off(tree, "spi") is is_off, controllers
+        assert has_off(with_seed(tree), "spi") is is_off
+    assert not has_off(b"a device tree", "spi") and not has_off(b"", "spi")
+
+
 def test_damage_is_told_and_never_a_traceback() -> None:
     whole, generator = write(_TREE), random.Random(1)  # noqa: S311
     for _ in range(2000):
         damaged = bytearray(whole)
         for _ in range(generator.randint(1, 4)):
             damaged[generator.randrange(len(damaged))] = generator.randrange(256)
+        has_off(bytes(damaged), "soc")
         try:
             assert len(with_seed(bytes(damaged))) < 3 * len(whole)
         except BadInput as error:

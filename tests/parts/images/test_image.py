@@ -31,6 +31,7 @@ from rtqual.parts.images.flash import Identity, read_fat, write_disk, write_fat
 from rtqual.parts.images.licences import declared
 from rtqual.parts.images.request import request_for
 from rtqual.parts.images.root import Attributes, Root, unpack_tar
+from support import device_trees
 
 DOCKING = Path(__file__).parents[3] / "docking/missions/docking.toml"
 LICENSING = get_spdx_licensing()
@@ -187,6 +188,16 @@ def test_an_arm64_image_is_laid_out_for_the_raspberry_pi_and_says_what_is_missin
     assert "initramfs" not in files["config.txt"].read_text()
     assert "console=ttyS1,115200 " in files["cmdline.txt"].read_text()
     assert "arm_64bit=1\n" in files["config.txt"].read_text()
+
+
+def test_a_bus_that_the_mission_needs_and_the_device_trees_have_off_is_told(kernel: Package, tmp_path: Path) -> None:
+    trees = kernel.tree / "usr/lib/linux-image-6.1/broadcom"
+    trees.mkdir(parents=True)
+    soc = {"spi@1": {"status": b"disabled\0"}, "i2c@1": {}}
+    (trees / "bcm2711-rpi-4-b.dtb").write_bytes(device_trees.write({"chosen": {}, "soc": soc}))
+    for needs, told in (((Need.SPI, Need.I2C), ["SPI"]), ((Need.I2C,), [])):
+        image = build(Request(kernel, ARM64, needs=needs), tmp_path / "image")
+        assert [why.partition(":")[0] for why in image.missing if "have it off" in why] == told
 
 
 def test_a_32_bit_image_leaves_the_console_to_each_models_device_tree(kernel: Package, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A flattened device tree with entropy for the kernel's random generator, as a Raspberry Pi's firmware adds it.
+"""A flattened device tree: what it has off; and with entropy for the kernel's random generator, as a Raspberry Pi's
+firmware adds it.
 
 Without it a kernel on QEMU's Raspberry Pi has none, and makes each random number anew. The format:
 devicetree.org, "Flattened Devicetree (DTB) Format".
@@ -39,6 +40,34 @@ def with_seed(tree: bytes) -> bytes:
     first = _HEADER.size + len(kept)
     header = (_MAGIC, first + len(nodes) + len(names), first, first + len(nodes), _HEADER.size, *fields[5:8])
     return _HEADER.pack(*header, len(names), len(nodes)) + kept + nodes + names
+
+
+def has_off(tree: bytes, kind: str) -> bool:
+    """Whether all of the chip's controllers of a kind ("spi") are disabled. False where there are none, or it is no
+    device tree."""
+    try:
+        fields = _HEADER.unpack_from(tree)
+        structure, strings = fields[2:4]
+        nodes = tree[structure : structure + fields[9]]
+        found = [
+            dict(_properties(nodes, tree[strings : strings + fields[8]], at)).get("status", b"okay\0")
+            for at, path in _nodes(nodes)
+            if path[:2] == ["", "soc"] and len(path) == 3 and path[2].startswith(f"{kind}@")
+        ]
+    except (struct.error, ValueError, IndexError):
+        return False
+    return bool(found) and all(status == b"disabled\0" for status in found)
+
+
+def _properties(nodes: bytes, names: bytes, at: int) -> Iterator[tuple[str, bytes]]:
+    """Of the node whose properties begin there."""
+    while (word := _WORD.unpack_from(nodes, at)[0]) in (_PROPERTY, _NOTHING):
+        at += _WORD.size
+        if word == _PROPERTY:
+            size, name = struct.unpack_from(">2I", nodes, at)
+            at += 2 * _WORD.size
+            yield names[name : names.index(b"\0", name)].decode("ascii"), nodes[at : at + size]
+            at = _aligned(at + size)
 
 
 def _nodes(nodes: bytes) -> Iterator[tuple[int, list[str]]]:

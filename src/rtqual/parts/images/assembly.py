@@ -295,7 +295,7 @@ class _Assembly:
             )  # fmt: skip
         boot = boot_files(
             work, request.kernel, request.architecture, uefi=request.uefi, initrd=first,
-            parameters=self._parameters(identity), firmware=request.firmware,
+            parameters=self._parameters(identity), firmware=request.firmware, needs=request.needs,
         )  # fmt: skip
         boot.files["vmlinuz"] = self._kernel
         if first:

@@ -1,18 +1,22 @@
 # SPDX-License-Identifier: MIT
 """What lies on the boot partition besides the kernel: for the Raspberry Pi's firmware, for UEFI."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from rtqual.base.apt import Package, fetch, package_at
 from rtqual.base.architecture import AMD64, ARM64, Architecture
 from rtqual.base.errors import BadInput
+from rtqual.engine.boards.device_tree import has_off
+from rtqual.engine.mission import Need
 
 # The files of the Raspberry Pi's firmware that a model needs to start.
 _FIRMWARE = {
     "Raspberry Pi 3 or 2": ("bootcode.bin", "start.elf", "fixup.dat"),
     "Raspberry Pi 4": ("start4.elf", "fixup4.dat"),
 }
+_BUSES = {Need.SPI: "spi", Need.I2C: "i2c"}
 _FIRMWARE_PACKAGE, _FIRMWARE_PLACE = "raspi-firmware", "usr/lib/raspi-firmware"
 _DEVICE_TREES = ("bcm2836-rpi-2-*.dtb", "bcm2837-rpi-3-*.dtb", "bcm2837-rpi-cm3-*.dtb", "bcm2711-rpi-*.dtb")
 _MISSING = (
@@ -52,8 +56,9 @@ def boot_files(
     initrd: Path | None,
     parameters: str,
     firmware: Path | None,
+    needs: Sequence[Need] = (),
 ) -> BootFiles:
-    """`parameters`: the kernel's command line. Small files are written into `work`."""
+    """`parameters`: the kernel's command line; `needs`: the mission's. Small files are written into `work`."""
     made = BootFiles()
     if uefi:
         add_loader(made, architecture)
@@ -64,7 +69,7 @@ def boot_files(
             "loader/entries/flight.conf": "\n".join([*entry, options, ""]),
         }
     else:
-        _raspberry(made, kernel, firmware)
+        _raspberry(made, kernel, firmware, needs)
         texts = {
             "config.txt": _config_txt(architecture, initrd is not None),
             "cmdline.txt": f"{_CONSOLES.get(architecture, '')}{parameters}\n",
@@ -89,8 +94,15 @@ def _config_txt(architecture: Architecture, initrd: bool) -> str:
     return "\n".join([*lines, *(["initramfs initrd.img followkernel"] if initrd else []), ""])
 
 
-def _raspberry(made: BootFiles, kernel: Package, firmware: Path | None) -> None:
+def _raspberry(made: BootFiles, kernel: Package, firmware: Path | None, needs: Sequence[Need]) -> None:
     add_device_trees(made, kernel.tree, kernel.name)
+    trees = [path.read_bytes() for name, path in made.files.items() if name.endswith(".dtb")]
+    for need, kind in _BUSES.items():
+        if need in needs and any(has_off(tree, kind) for tree in trees):
+            made.missing.append(
+                f"{kind.upper()}: the device trees of the kernel {kernel.name} have it off; on the boot partition, put "
+                f"trees that have it on in their place (of the makers' kernels: dtparam={kind}=on in config.txt)"
+            )
     add_firmware(made, firmware)
 
 
