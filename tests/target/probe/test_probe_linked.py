@@ -243,6 +243,13 @@ def test_the_battery_is_the_one_of_every_port(tmp_path: Path, system: str) -> No
     assert listed and not [source for source in listed if f"{source} -o " not in plan]
 
 
+@given("SYLIXOS", system="spacechain")
+def test_the_port_compiles_against_a_tree_of_sylixos(tmp_path: Path) -> None:
+    """Those of 1.6.2 and 2.3.7 have fields that 1.1.1 lacks."""
+    done = made("spacechain", f"SYLIXOS={os.environ['SYLIXOS']}", "VERSION=1", f"BUILD={tmp_path}")
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize("system", HEADERS)
 def test_without_the_headers_of_the_system_one_line_says_what_is_missing(tmp_path: Path, system: str) -> None:
     named, header = HEADERS[system]
