@@ -182,6 +182,16 @@ def test_an_interrupt_whose_function_switches_interrupts_on_goes_on() -> None:
     assert line.causes == {TimeKind.INTERRUPT: 8_000, TimeKind.SYSTEM: 2_000}
 
 
+def test_who_polls_waits_for_no_interrupt() -> None:
+    at, log = SYSTEM, Log()
+    log.add("s", 2_000, 1).add("b", 2_000, at["suspends"] + 4).add("k", 9_000, at["suspends"] + 8)
+    log.add("b", 9_000, at["clock_of_the_system"]).add("b", 16_000, at["suspends"] + 8)
+    log.add("b", 18_000, at["sleep_until"] + 8).add("R", READ_NS, at["sleep_until"] + 8)
+    line = told(log, of_vectors(("handles",), 0), SYMBOLS, 10_000, NOBODY)
+    assert line.causes == {TimeKind.SYSTEM: 8_000, TimeKind.RETURN: 2_000}
+    assert line.worst.chain == ("suspends", "clock_of_the_system")
+
+
 def test_readings_are_the_batterys_or_of_one_function_alone() -> None:
     def matched(**readings: tuple[int, ...]) -> list[tuple[int, int]]:
         log = Log()

@@ -113,6 +113,9 @@ def timeline(
     Raises RunFailed otherwise, and where the timer's interrupt did not come on that CPU.
     """
     telling = _Telling(processor, measured)
+    if not processor.threads:  # where no interrupt came none was waited for: the thread polls
+        slices = list(slices)
+        telling.fired = not any(piece.kind == "I" and piece.end_ns > sample.expiry_ns for piece in slices)
     line = told_by(sample, telling.kind, slices, cpu)
     if line.turns_ns and not telling.fired:
         raise RunFailed(
