@@ -19,7 +19,7 @@ _MOST_BESIDE, _LONG = 2, 18  # candidates whose columns fit in half of the page,
 _MOST_ROWS = 9  # requirements on the first page; those that are not simply met come first
 _MOST_TURNS = 6  # sentences on what would change it; all of them stand in the conclusion
 _MOST_NAMED = 4  # requirements in a sentence
-_MOST_OF_SETTINGS = 80  # characters; all stand with the test tools
+_MOST_OF_SETTINGS = 120  # characters; all stand with the test tools
 _MOST = 6  # candidates on the first page; every one stands among the evidence
 
 
