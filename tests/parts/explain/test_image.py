@@ -3,9 +3,11 @@
 
 import re
 import subprocess
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from rtqual.base.errors import BadInput
 from rtqual.engine.boards.rtos_board import RtosBoard
@@ -13,8 +15,10 @@ from rtqual.engine.candidates import linked, rtos
 from rtqual.engine.instruments.probe.families import PROBES, ProbeParameters
 from rtqual.parts.explain.image import of_image
 from rtqual.parts.explain.processor import FREERTOS
-from rtqual.parts.explain.stage import Asked, explain
+from rtqual.parts.explain.sections import Placed, SwitchedOff
+from rtqual.parts.explain.stage import Asked, Explained, explain
 from rtqual.parts.explain.timeline import TimeKind
+from rtqual.parts.explain.words import print_explained
 from support.late_guest import Run, recorded
 
 WAKEUP = next(one for one in PROBES if one.family == "wakeup")
@@ -44,6 +48,16 @@ def test_a_system_without_a_name_here_is_told_to_the_function(strange: Path, tmp
     handler = line.parts[1]
     assert (handler.entry, handler.thread) == ("FreeRTOS_IRQ_Handler", "")
     assert {"FreeRTOS_Tick_Handler", "xTaskIncrementTick"} <= {*handler.chain}
+
+
+def test_a_section_of_nobody_is_told_by_its_functions() -> None:
+    section = SwitchedOff("interrupts off", 0, 5_618, "", 0, 0)
+    told = Explained("a", Path("a"), "image", "none", 1, 1, 1, (), (), (Placed(section, ("handles", "tick")),), 1)
+    console = Console(width=120, file=StringIO())
+    print_explained(console, [told])
+    assert isinstance(console.file, StringIO) and re.search(
+        r"5,618 ns +interrupts off +tick < handles", console.file.getvalue()
+    )
 
 
 def program(folder: Path, vectors: str) -> bytes:

@@ -179,7 +179,8 @@ def _print_longest(console: Console, longest: Sequence[Placed], on: Callable[[in
     for placed in longest:
         times = f" ({placed.times} times)" if placed.times > 1 else ""
         turns = f"; {format_ns(placed.turns_ns)} of it other CPUs' turns" if placed.turns_ns else ""
-        where = f"in {placed.section.thread}{on(placed.section.cpu)}; {calls(placed.chain)}{times}{turns}"
+        who = f"in {placed.section.thread}{on(placed.section.cpu)}; " if placed.section.thread else ""
+        where = f"{who}{calls(placed.chain)}{times}{turns}"
         rows.append((f"{placed.section.duration_ns:,} ns", placed.section.kind, where))
     console.print(grid(rows or [("none", "above 5 us", "")], right=(0,), apart=1))
 
