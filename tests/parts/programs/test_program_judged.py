@@ -177,6 +177,8 @@ def test_what_an_owner_ought_to_know_is_told_once() -> None:
     both = job_log({}).replace("1 n 0 8 7 9 1 act", "1 n 0 8 7 1 2 act")  # SCHED_RR, the same priority
     (said,) = _judged(both).cautions
     assert "tick and act share priority 98 under SCHED_RR" in said
+    (said,) = _judged(both.replace("1 2 act", "1 2 tick")).cautions  # F Prime gives all of its threads one name
+    assert said.startswith("2 threads called tick share priority 98 under SCHED_RR")
     report = read_report("started 1\nbegin 0\nend 100000000\nmemory end 100 400\n")
     (said,) = judged(_program(), read(job_log({}), AMD64), report).cautions
     assert "not all of its memory is locked" in said

@@ -285,11 +285,19 @@ def _shared(trace: ThreadTrace) -> Iterator[str]:
             at.setdefault(thread.priority, []).append(thread)
     for priority, some in sorted(at.items(), reverse=True):
         if len(some) > 1:
-            names = listed([clean(thread.name) for thread in some[:_SHOWN]])
             yield (
-                f"{names} share priority {priority} under SCHED_RR: each may hold the others up for a whole slice, "
-                "100 ms unless the kernel has another setting"
+                f"{_together(some)} share priority {priority} under SCHED_RR: each may hold the others up for a whole "
+                "slice, 100 ms unless the kernel has another setting"
             )
+
+
+def _together(threads: Sequence[Thread]) -> str:
+    """All of them, where each has a name of its own and they are few; else how many, and some names."""
+    names = list(dict.fromkeys(clean(thread.name) for thread in threads))
+    shown = listed(names[:_SHOWN])
+    if len(names) == len(threads) <= _SHOWN:
+        return shown
+    return f"{len(threads)} threads called {shown}{' or otherwise' if len(names) > _SHOWN else ''}"
 
 
 def _unlocked(report: RunReport) -> Iterator[str]:
