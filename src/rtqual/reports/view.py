@@ -30,6 +30,7 @@ def build(material: Material) -> Document:
     header = material.mission.mission
     paper = material.mission.document
     known = {*material.measured, *material.published}
+    failed = {run.group.candidate for run in material.evidence.lost} - known
     return Document(
         title=prose(header.title),
         purpose=prose(header.purpose),
@@ -40,7 +41,8 @@ def build(material: Material) -> Document:
             ("Scale", clean(material.evidence.scale) or "not stated"),
             ("Candidates measured", clean(", ".join(_with_kernels(material))) or "none"),
             *([("Of a published study", _names(material.published))] if material.published else []),
-            ("Not measured at this scale", _names(c for c in material.candidates if c not in known)),
+            *([("No run gave a record", _names(c for c in material.candidates if c in failed))] if failed else []),
+            ("Not measured at this scale", _names(c for c in material.candidates if c not in known | failed)),
             *_conducted(material),
             *_programs(material),
             *made_with(paper),

@@ -179,3 +179,14 @@ def test_every_output_says_it() -> None:
     metrics = to_prometheus(ASKED, evidence)
     assert any("rtqual_lost_runs{" in line and 'counts_against="candidate"' in line and line.endswith(" 1.0")
                for line in metrics.splitlines())  # fmt: skip
+
+
+def test_a_candidate_whose_every_run_hung_was_not_left_unmeasured() -> None:
+    """Page one said "Not measured at this scale: rt" above "rt hung or died in 10 of 10 runs"."""
+    asked = mission(["rt", "stock"], requirements=[WAKE_UP])
+    hung = [replace(HUNG, seed=seed) for seed in range(10)]
+    seen = analyse(asked, "demo", wakeups("stock", [20_000] * 10), {}, lost=hung)
+    facts = dict(build(gather(asked, seen, [one.manifest for one in wakeups("stock", [20_000] * 10)], {})).facts)
+    assert (facts["No run gave a record"], facts["Not measured at this scale"]) == ("rt", "none")
+    facts = dict(build(gather(ASKED, found(runs()), [one.manifest for one in runs()], {})).facts)
+    assert "No run gave a record" not in facts

@@ -4,6 +4,7 @@
 import shlex
 from collections.abc import Iterator, Sequence
 
+from rtqual.protocols.load import OF_LOADS
 from rtqual.protocols.record.schema import Manifest
 from rtqual.reports.material import Material
 from rtqual.reports.page.document import Block, TableCell, texts
@@ -43,12 +44,12 @@ def _commands(material: Material, load: str) -> str:
 
 
 def parameters(material: Material, instrument: str, records: Sequence[Manifest] | None = None) -> str:
-    """Of the records given, or of all."""
+    """Of the records given, or of all; those of loads stand with their commands."""
     records = material.records if records is None else records
     found = [r.inputs.parameters for r in records if r.inputs.instrument == instrument]
     units = material.about(instrument).units
     written = []
-    for name in sorted({name for parameters in found for name in parameters}):
+    for name in sorted({name for parameters in found for name in parameters if not name.startswith(OF_LOADS)}):
         values = {_value(p[name], units.get(name)) for p in found if name in p}
         written.append(f"{name} = {distinct(values)}")
     return ", ".join(written) or "-"
