@@ -189,13 +189,13 @@ def told(text: str) -> dict[str, str]:
 
 
 def table(kept: Sequence[Mapping[str, Any]]) -> list[str]:
-    rows = list(dict.fromkeys(row for one in kept for row in one["found"]))
+    rows = list(dict.fromkeys(row for course in kept for row in course["found"]))
     rows.sort(key=lambda row: [*NEEDS, "board"].index(row.split("|")[0]))  # within a need as they were exercised
-    heads = " | ".join(f"{one['name']}: {one['release']}, {one['machine']}" for one in kept)
+    heads = " | ".join(f"{course['name']}: {course['release']}, {course['machine']}" for course in kept)
     lines = [f"| need | exercised | {heads} |", f"|---|---|{'---|' * len(kept)}"]
     for row in rows:
         need, what = row.split("|")
-        cells = (one["found"].get(row, "").partition(",")[0] for one in kept)
+        cells = (course["found"].get(row, "").partition(",")[0] for course in kept)
         lines.append(f"| {need} | {what} | {' | '.join(cells)} |")
     return lines
 
@@ -209,7 +209,7 @@ def make(mission_at: Path, kernel: str, folder: Path, overlay: Path) -> None:
     if kept.exists():
         return
     mission = load_mission(mission_at)
-    candidate = next((one for one in mission.candidates if one.name == kernel), None)
+    candidate = next((named for named in mission.candidates if named.name == kernel), None)
     architecture = candidate.architecture if candidate and candidate.architecture else of_kernel(kernel)
     request = request_for(
         mission,

@@ -29,18 +29,18 @@ struct channel {
 	int seen;
 };
 
-static void look(struct channel *one, const unsigned char *at)
+static void look(struct channel *channel, const unsigned char *at)
 {
 	uint32_t value;
 
-	if (memcmp(at, one->head, HEAD) != 0)
+	if (memcmp(at, channel->head, HEAD) != 0)
 		return;
 	memcpy(&value, at + HEAD + TIME, sizeof(value));
 	value = ntohl(value);
-	if (!one->seen || value != one->last)
-		printf("%s %u\n", one->name, value);
-	one->seen = 1;
-	one->last = value;
+	if (!channel->seen || value != channel->last)
+		printf("%s %u\n", channel->name, value);
+	channel->seen = 1;
+	channel->last = value;
 }
 
 static int listen_at(uint16_t port)
@@ -48,9 +48,9 @@ static int listen_at(uint16_t port)
 	struct sockaddr_in here = { .sin_family = AF_INET,
 				    .sin_port = htons(port),
 				    .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	int one = 1, wait = socket(AF_INET, SOCK_STREAM, 0);
+	int on = 1, wait = socket(AF_INET, SOCK_STREAM, 0);
 
-	if (wait < 0 || setsockopt(wait, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) ||
+	if (wait < 0 || setsockopt(wait, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) ||
 	    bind(wait, (struct sockaddr *)&here, sizeof(here)) || listen(wait, 1)) {
 		perror("ground");
 		exit(1);
@@ -62,7 +62,7 @@ int main(int argc, char **argv)
 {
 	static unsigned char held[65536];
 	struct channel channels[MOST] = { 0 };
-	int fd, one = 1, count = argc - 2;
+	int fd, on = 1, count = argc - 2;
 	size_t kept = 0;
 	ssize_t got;
 
@@ -85,7 +85,7 @@ int main(int argc, char **argv)
 	while ((got = read(fd, held + kept, sizeof(held) - kept)) > 0) {
 		size_t all = kept + (size_t)got, at = 0;
 
-		setsockopt(fd, IPPROTO_TCP, TCP_QUICKACK, &one, sizeof(one));
+		setsockopt(fd, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof(on));
 		for (; at + NEEDED <= all; at++)
 			for (int i = 0; i < count; i++)
 				look(&channels[i], held + at);

@@ -95,6 +95,11 @@ class Material:
         return tuple(c for c in self.candidates if c in seen)
 
     @property
+    def every_run_ended(self) -> bool:
+        """Also of those that were made again."""
+        return not self.failures and not self.evidence.lost
+
+    @property
     def published(self) -> tuple[str, ...]:
         """The candidates whose figures a study printed."""
         return tuple(c.name for c in self.mission.candidates if c.published)

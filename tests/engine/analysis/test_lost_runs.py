@@ -186,7 +186,7 @@ def test_a_candidate_whose_every_run_hung_was_not_left_unmeasured() -> None:
     asked = mission(["rt", "stock"], requirements=[WAKE_UP])
     hung = [replace(HUNG, seed=seed) for seed in range(10)]
     seen = analyse(asked, "demo", wakeups("stock", [20_000] * 10), {}, lost=hung)
-    facts = dict(build(gather(asked, seen, [one.manifest for one in wakeups("stock", [20_000] * 10)], {})).facts)
+    facts = dict(build(gather(asked, seen, [run.manifest for run in wakeups("stock", [20_000] * 10)], {})).facts)
     assert (facts["No run gave a record"], facts["Not measured at this scale"]) == ("rt", "none")
-    facts = dict(build(gather(ASKED, found(runs()), [one.manifest for one in runs()], {})).facts)
+    facts = dict(build(gather(ASKED, found(runs()), [run.manifest for run in runs()], {})).facts)
     assert "No run gave a record" not in facts

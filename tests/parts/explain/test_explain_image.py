@@ -21,7 +21,7 @@ from rtqual.parts.explain.timeline import TimeKind
 from rtqual.parts.explain.words import print_explained
 from support.late_guest import Run, recorded
 
-WAKEUP = next(one for one in PROBES if one.family == "wakeup")
+WAKEUP = next(probe for probe in PROBES if probe.family == "wakeup")
 
 
 @pytest.fixture(scope="module")

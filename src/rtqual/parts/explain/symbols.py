@@ -64,7 +64,11 @@ class Symbols:
         variables: dict[str, int] = {}
         try:
             elf = opened(BytesIO(content))
-            code = {n for n, one in enumerate(elf.iter_sections()) if one["sh_flags"] & _EXECUTABLE} if labels else ()
+            code = (
+                {n for n, section in enumerate(elf.iter_sections()) if section["sh_flags"] & _EXECUTABLE}
+                if labels
+                else ()
+            )
             table = elf.get_section_by_name(".symtab")
             for symbol in table.iter_symbols() if isinstance(table, SymbolTableSection) else ():
                 address, kind = symbol["st_value"], symbol["st_info"]["type"]

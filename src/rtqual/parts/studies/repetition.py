@@ -127,8 +127,14 @@ def compare(key: str, mission: Mission, summaries: Sequence[Summary]) -> Repeate
     images = {candidate.name for candidate in mission.candidates if _is_image(candidate)}
     whole = [summary for summary in summaries if summary.figures and not summary.problems]
     # An image that polls may repeat a study that polled, too.
-    polling = [one for one in summaries if one.group.candidate in images and one.figures and _polls(one)]
-    apart += [f"{one.group}: {one.problems[0]}" for one in summaries if one.problems and one not in polling]
+    polling = [
+        summary for summary in summaries if summary.group.candidate in images and summary.figures and _polls(summary)
+    ]
+    apart += [
+        f"{summary.group}: {summary.problems[0]}"
+        for summary in summaries
+        if summary.problems and summary not in polling
+    ]
     pairs = [*_systems(key, mission, [*whole, *polling], apart), *_operations(key, whole, apart)]
     pairs = [pair for pair in pairs if pair.figures]
     notes = [note for candidate in mission.candidates for note in _notes(candidate, pairs)]
@@ -177,7 +183,7 @@ def _systems(key: str, mission: Mission, summaries: Sequence[Summary], apart: li
 def _not_measured(key: str, candidate: Candidate, own: Sequence[Summary], system: str) -> Iterator[str]:
     """Of an image: what the study printed of the system under conditions that it does not offer."""
     for table in study(key).measured.values():
-        if slug(system) not in study(key).rows_of(table) or any(_is_of(table, one, candidate) for one in own):
+        if slug(system) not in study(key).rows_of(table) or any(_is_of(table, summary, candidate) for summary in own):
             continue
         why = "probe-wakeup was not measured so"
         if table.load != "none":

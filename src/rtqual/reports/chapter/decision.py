@@ -82,7 +82,7 @@ def _rests_on(material: Material, verdict: Verdict) -> Iterator[str]:
     for whose, requirements in told.items():
         names = [*requirements]
         yield f"{listed(names) if len(names) <= _MOST_NAMED else count(len(names), 'requirement')}: {whose}"
-    if told and not material.failures and not material.evidence.lost:
+    if told and material.every_run_ended:
         yield "No run failed or hung."
 
 

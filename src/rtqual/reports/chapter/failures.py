@@ -11,7 +11,7 @@ from rtqual.reports.page.text import cell_text, place, prose
 
 
 def failures(material: Material) -> Iterator[Block]:
-    if not material.failures and not material.evidence.lost:
+    if material.every_run_ended:
         yield Paragraph("No run failed.")
     yield from bullets("Runs that failed", (f"{cell}: {reason}" for cell, reason in material.failures), "failed")
     yield from bullets("Runs that left no record when they were first made", _made_again(material), "failed")

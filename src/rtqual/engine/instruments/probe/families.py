@@ -263,7 +263,7 @@ def of_output(output: ProbeOutput) -> tuple[list[Series], dict[str, Scalar], lis
 
 def lower_threads_percent(output: ProbeOutput) -> int:
     """What a lower thread got at least of the CPU while one slept; 100 where nobody looked."""
-    shares = [share for one in output.benchmarks for name, (share, _) in one.facts.items() if name.startswith(_LOWER)]
+    shares = [share for ran in output.benchmarks for name, (share, _) in ran.facts.items() if name.startswith(_LOWER)]
     return min(shares, default=100)
 
 
