@@ -193,11 +193,12 @@ def test_a_job_with_a_disk_repeats_by_the_disks_model(disks: VirtualBoard, tmp_p
 def test_another_checkout_has_the_same_saved_guest(
     disks: VirtualBoard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its path stands in QEMU's command line, as the plugins' folder."""
+    """Its path stands in QEMU's command line, as the folder of the plugin that disks have on Debian 12."""
     here = disks._name
     monkeypatch.setattr(machine, "guest_file", lambda name: Path(shutil.copy(guest_file(name), tmp_path)))
     there = VirtualBoard(disks.kernel, disks.machine, tmp_path / "scratch")
-    assert str(tmp_path) in " ".join(there._disk_options())
+    modelled = emulator_for(AMD64).version().startswith(KNOWN)
+    assert (str(tmp_path) in " ".join(there._disk_options())) == modelled
     assert there._name == here
 
 
