@@ -7,6 +7,7 @@ import pytest
 
 from rtqual.base.errors import BadInput
 from rtqual.parts.explain.context import slices
+from rtqual.parts.explain.image import of_image
 from rtqual.parts.explain.matching import Sample, match, match_by_function
 from rtqual.parts.explain.processor import ARM_32, ARM_64, FREERTOS, Processor, of_vectors
 from rtqual.parts.explain.spec import spec
@@ -223,3 +224,22 @@ def test_an_image_that_is_none_is_refused() -> None:
     for content in (b"", b"\x7fELF", b"\x7fELF" + bytes(200), _with_a_table_of_symbols_that_is_none()):
         with pytest.raises(BadInput, match="no addresses"):
             Symbols.of_image(content)
+
+
+def _of_segments(number: int, size_b: int) -> bytes:
+    """A function, and so many segments that all begin with the file."""
+    names, segments = b"\0.symtab\0.strtab\0f\0", struct.pack("<8I", 1, 0, 0, 0, size_b, size_b, 5, 4) * number
+    at = 52 + len(segments)
+    table = struct.pack("<3I2BH", 0, 0, 0, 0, 0, 0) + struct.pack("<3I2BH", 17, 0x8000, 4, 0x12, 0, 1)
+    rows = (0,) * 10, (1, 2, 0, 0, at, 32, 2, 0, 4, 16), (9, 3, 0, 0, at + 32, len(names), 0, 0, 1, 0)
+    sizes = (52, 32, number, 40, 3, 2)
+    head = b"\x7fELF\1\1\1".ljust(16, b"\0")
+    head += struct.pack("<HHIIIIIHHHHHH", 2, 40, 1, 0, 52, at + 32 + len(names), 0, *sizes)
+    return head + segments + table + names + b"".join(struct.pack("<10I", *row) for row in rows) + bytes(size_b)
+
+
+def test_segments_that_lie_on_one_another_are_refused() -> None:
+    with pytest.raises(BadInput, match="no table of vectors"):
+        of_image(_of_segments(50, 4 << 20))
+    with pytest.raises(BadInput, match="more than 256 MiB"):
+        of_image(_of_segments(100, 4 << 20))

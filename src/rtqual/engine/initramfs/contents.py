@@ -231,11 +231,11 @@ def _module(path: Path) -> bytes:
 
 def _module_info(path: Path, module: bytes) -> Callable[[str], str]:
     """What tells a field of a module's .modinfo section (module names with '-' read as '_'). Raises BadInput."""
-    from rtqual.base.elf_file import DAMAGED, opened  # noqa: PLC0415
+    from rtqual.base.elf_file import DAMAGED, octets, opened  # noqa: PLC0415
 
     try:
         section = opened(BytesIO(module)).get_section_by_name(".modinfo")
-        entries = section.data().decode(errors="replace").split("\0") if section else []
+        entries = octets(section).decode(errors="replace").split("\0") if section else []
     except DAMAGED:
         raise BadInput(f"{path}: is no module of a kernel (ELF)") from None
     return lambda field: " ".join(

@@ -9,6 +9,7 @@ import struct
 from collections.abc import Iterator
 from dataclasses import replace
 from io import BytesIO
+from itertools import islice
 
 import numpy as np
 
@@ -22,6 +23,8 @@ _SLOTS, _IRQ = (0, 1, 2, 3, 4, 6), 6  # of eight; one is reserved, and the last,
 _TABLE_B = 32
 _WRITABLE, _ALLOCATED = 1, 2
 _AHEAD = 8  # the program counter is so many bytes ahead
+_MOST_TABLES = 1000  # a switch of branches looks like one
+_MOST_B = 256 << 20  # of its segments, and of its sections, which may lie on one another
 
 
 def of_image(content: bytes) -> tuple[Processor, Symbols]:
@@ -31,7 +34,7 @@ def of_image(content: bytes) -> tuple[Processor, Symbols]:
     if FREERTOS.entries.keys() <= known and {*FREERTOS.needed.values()} <= symbols.variables.keys():
         return FREERTOS, symbols
     loaded = list(_loaded(content))
-    tables = [table for base, code in loaded for table in _tables(base, code)]
+    tables = [*islice((table for base, code in loaded for table in _tables(base, code)), _MOST_TABLES)]
     handlers = {handler for table in tables if (handler := _handler(table, loaded))}
     if not handlers:
         raise BadInput("its image has no table of vectors from which an interrupt's function can be read")
@@ -45,11 +48,15 @@ def of_image(content: bytes) -> tuple[Processor, Symbols]:
 
 
 def _loaded(content: bytes) -> Iterator[tuple[int, bytes]]:
-    """The address of each part that is loaded, and its octets."""
+    """The address of each part that is loaded, and its octets. Raises BadInput where they are too many."""
     from rtqual.base.elf_file import DAMAGED, opened  # noqa: PLC0415 - slow to load
 
+    held_b = 0
     try:
         for segment in opened(BytesIO(content)).iter_segments("PT_LOAD"):
+            held_b += segment["p_filesz"]
+            if held_b > _MOST_B:
+                raise BadInput(f"its image's segments take more than {_MOST_B >> 20} MiB")
             yield segment["p_vaddr"], segment.data()
     except DAMAGED:
         return
@@ -57,12 +64,16 @@ def _loaded(content: bytes) -> Iterator[tuple[int, bytes]]:
 
 def _zero(content: bytes) -> int:
     """The address of a zero that nobody writes to; 0 where there is none."""
-    from rtqual.base.elf_file import DAMAGED, opened  # noqa: PLC0415 - slow to load
+    from rtqual.base.elf_file import DAMAGED, octets, opened  # noqa: PLC0415 - slow to load
 
+    read_b = 0
     try:
         for section in opened(BytesIO(content)).iter_sections("SHT_PROGBITS"):
             if section["sh_flags"] & (_ALLOCATED | _WRITABLE) == _ALLOCATED and not section["sh_addr"] % 4:
-                data = section.data()
+                read_b += section["sh_size"]
+                if read_b > _MOST_B:
+                    return 0
+                data = octets(section)
                 zeros = np.flatnonzero(np.frombuffer(data[: len(data) // 4 * 4], "<u4") == 0)
                 if len(zeros):
                     return int(section["sh_addr"] + 4 * zeros[0])

@@ -32,9 +32,7 @@ def _file(module: str, initramfs: Path) -> bytes:
 
 
 def _of(module: str, base: int, content: bytes) -> Iterator[str]:
-    from elftools.elf.sections import SymbolTableSection  # noqa: PLC0415 - slow to load
-
-    from rtqual.base.elf_file import DAMAGED, opened  # noqa: PLC0415
+    from rtqual.base.elf_file import DAMAGED, opened, symbols  # noqa: PLC0415 - slow to load
 
     try:
         elf = opened(BytesIO(content))
@@ -45,8 +43,7 @@ def _of(module: str, base: int, content: bytes) -> Iterator[str]:
             if flags == _ALLOCATED | _CODE and not section.name.startswith(".init"):
                 places[number] = end + -end % (section["sh_addralign"] or 1)
                 end = places[number] + section["sh_size"]
-        table = elf.get_section_by_name(".symtab")
-        for symbol in table.iter_symbols() if isinstance(table, SymbolTableSection) else ():
+        for symbol in symbols(elf):
             if symbol["st_info"]["type"] == "STT_FUNC" and symbol["st_shndx"] in places:
                 yield f"{places[symbol['st_shndx']] + symbol['st_value']:016x} t {symbol.name}\t[{module}]\n"
     except DAMAGED:

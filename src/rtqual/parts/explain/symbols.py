@@ -56,28 +56,25 @@ class Symbols:
 
         Raises BadInput where it is none, or tells none.
         """
-        from elftools.elf.sections import SymbolTableSection  # noqa: PLC0415 - slow to load
-
-        from rtqual.base.elf_file import DAMAGED, opened  # noqa: PLC0415
+        from rtqual.base import elf_file  # noqa: PLC0415 - slow to load
 
         functions: dict[int, str] = {}
         variables: dict[str, int] = {}
         try:
-            elf = opened(BytesIO(content))
+            elf = elf_file.opened(BytesIO(content))
             code = (
                 {n for n, section in enumerate(elf.iter_sections()) if section["sh_flags"] & _EXECUTABLE}
                 if labels
                 else ()
             )
-            table = elf.get_section_by_name(".symtab")
-            for symbol in table.iter_symbols() if isinstance(table, SymbolTableSection) else ():
+            for symbol in elf_file.symbols(elf):
                 address, kind = symbol["st_value"], symbol["st_info"]["type"]
                 label = symbol["st_info"]["bind"] == "STB_GLOBAL" and symbol["st_shndx"] in code
                 if kind == "STT_FUNC" or symbol.name in _LABELS or (kind == "STT_NOTYPE" and label):
                     functions.setdefault(address & ~1, symbol.name)  # the lowest bit says that it is Thumb code
                 elif kind == "STT_OBJECT":
                     variables.setdefault(symbol.name, address)
-        except DAMAGED:
+        except elf_file.DAMAGED:
             functions = {}
         if not functions:
             raise BadInput("its image tells no addresses of its functions: link it with its symbols (docs/port.md)")
