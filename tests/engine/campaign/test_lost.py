@@ -2,7 +2,7 @@
 """A run that leaves no record is played again, and both is told."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -107,3 +107,27 @@ def test_a_hang_is_remembered_though_the_run_gives_a_record_later(
     assert (first.died, again.died, again.played) == (1, 1, 2)
     (run,) = later.runs_lost
     assert (run.seed, run.died, run.group.instrument) == (1, 1, "once")
+
+
+class Noted(Watcher):
+    """Notes the seeds in the order in which their runs start."""
+
+    def __init__(self) -> None:
+        self.seeds: list[int] = []
+
+    def started(self, cell: Cell) -> None:
+        self.seeds.append(cell.seed)
+
+
+def test_what_hung_is_played_again_after_what_was_not_played_yet(
+    campaign: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (first,) = campaign.cells
+    monkeypatch.setattr(campaign, "board", lambda _cell: Hangs())
+    campaign.run(Watcher())
+    cells = [replace(first, seed=seed) for seed in (1, 2, 3)]
+    longer = Campaign(campaign.mission, "demo", campaign.folder, cells=cells, workers=1)
+    board, noted = Hangs(), Noted()
+    monkeypatch.setattr(longer, "board", lambda _cell: board)
+    longer.run(noted)
+    assert noted.seeds == [2, 3, 1]

@@ -200,7 +200,7 @@ class Campaign:
             of = [cell for cell in hanging if cell.group == group]
             failures[group] = hanging[of[0]]
             watcher.refused(of, failures[group])
-        ready = [cell for cell in ready if cell not in hanging]
+        ready = self._failed_last([cell for cell in ready if cell not in hanging], keys)
         if ready and not self._ran:
             sessions.begin(self.folder)
             self._ran = True
@@ -217,6 +217,12 @@ class Campaign:
         for some, workers in ((here, 1), (together, self.workers), (switched, boards)):
             failures |= self._run_all(some, workers, keys, watcher)
         return failures
+
+    def _failed_last(self, cells: Sequence[Cell], keys: Mapping[Cell, Inputs]) -> list[Cell]:
+        """What left no record before may hang until its deadline once more: the others need not wait for that."""
+        names = {cell: self.name(cell, keys[cell]) for cell in cells}
+        failed = {name for name, lost in lost_in(self.folder, names.values()).items() if lost.alone}
+        return sorted(cells, key=lambda cell: names[cell] in failed)
 
     def ready(self, cell: Cell) -> None:
         """Prepare what one cell needs."""
