@@ -121,6 +121,19 @@ def test_a_count_that_must_be_none_is_broken_by_one_and_met_as_far_as_was_measur
     assert "fewer than 0.37 a run (95 %)" in gate.reason
 
 
+@pytest.mark.parametrize("bound", ["at_most", "at_least"])
+def test_equal_counts_keep_a_limit_that_they_reach_and_no_closer_one(bound: str) -> None:
+    asked = {"name": "skips", "instrument": "cyclictest", "load": "hackbench", "scalar": "skips"}
+    closer = {"at_most": 3.3, "at_least": 2.7}[bound]
+    gate = only_gate(judged(mission(["rt"], requirements=[{**asked, bound: 3}]), counted([3] * 10)))
+    assert gate.outcome == Outcome.MET
+    assert "3 in every run, so another number in fewer than 37 % of runs (95 %)" in gate.reason
+    assert gate.measured is not None and gate.measured.interval is not None
+    assert (gate.measured.interval.low, gate.measured.interval.high) == pytest.approx((2.63, 3.37), abs=0.01)
+    closer_gate = only_gate(judged(mission(["rt"], requirements=[{**asked, bound: closer}]), counted([3] * 10)))
+    assert closer_gate.outcome == Outcome.UNDECIDED
+
+
 @pytest.mark.parametrize("mean", [0.02, 0.1, 0.5])
 def test_a_rare_count_lies_in_its_interval(mean: float) -> None:
     held = 0

@@ -12,7 +12,8 @@ gives the interval:
   been seen, with 2.5 %: that end is open.
 - averages, standard deviations, scalars: Student's t over jackknife pseudo-values, of logarithms where a figure cannot
   be negative; whether it can is known before, never read off values that happen to be positive.
-- counts: the same, and at least as wide as an exact interval of a Poisson count: none seen is not none.
+- counts: the same, and at least as wide as an exact interval of a Poisson count: none seen is not none. Of equal counts
+  as wide as if runs that were not drawn counted one more or less (unseen).
 - differences, ratios, the score: from the ends of the figures' own intervals (MOVER: Zou & Donner 2008).
 - medians over runs: order statistics, exact.
 
@@ -114,6 +115,11 @@ def count_interval(around: Interval, events: float, runs: int, *, tail: float = 
     low = float(special.gammaincinv(events, tail)) / runs if events else 0.0
     high = float(special.gammaincinv(events + 1, 1 - tail)) / runs
     return Interval(max(0.0, min(around.low, low)), max(around.high, high), around.method, around.level)
+
+
+def unseen(runs: int, *, tail: float = TAIL) -> float:
+    """How large a share of all runs may be of a kind that none of these shows: 3.7 of their number."""
+    return -math.log(tail) / runs
 
 
 def at_least_wide(interval: Interval, value: float, least: float, *, signed: bool) -> Interval:

@@ -20,7 +20,14 @@ from rtqual.engine.analysis.figure.asked import tail
 from rtqual.engine.analysis.figure.dependence import dependence
 from rtqual.engine.analysis.figure.early import early_runs, rested
 from rtqual.engine.analysis.figure.figures import pool_figures, quantile_figures, why_few
-from rtqual.engine.analysis.figure.intervals import FINEST, FloatArray, at_least_wide, count_interval, mean_interval
+from rtqual.engine.analysis.figure.intervals import (
+    FINEST,
+    FloatArray,
+    at_least_wide,
+    count_interval,
+    mean_interval,
+    unseen,
+)
 from rtqual.engine.analysis.figure.model import Conditions, Distribution, Figure, Group, Interval, Summary
 from rtqual.engine.analysis.figure.pool import Pool, pool_runs
 from rtqual.engine.analysis.figure.spread import spread
@@ -197,7 +204,7 @@ def _of_scalar(values: FloatArray, unit: str, least: float, tail: float) -> Inte
     interval = mean_interval(mean, left_out, signed=signed, tail=tail)
     if counted and not values.all():
         return count_interval(interval, float(values.sum()), runs, tail=tail)
-    return at_least_wide(interval, mean, least, signed=signed)
+    return at_least_wide(interval, mean, unseen(runs, tail=tail) if counted else least, signed=signed)
 
 
 def _stated_step(records: Sequence[Record]) -> float:

@@ -297,7 +297,7 @@ def _judge(requirement: Requirement, name: str, reading: Figure, pool: Pool | No
         return Outcome.NOT_MET, why
     if reading.runs < RUNS_TO_JUDGE and not is_size(reading.unit):
         return Outcome.UNDECIDED, f"; {count(reading.runs, 'run')}, {RUNS_TO_JUDGE} are needed"
-    if upper and (why := _held(limit, name, reading, pool, step)):
+    if why := _held(requirement, name, reading, pool, step):
         return Outcome.MET, f"; {why}"
     low, high = _between(name, reading)
     if width or name in _OF_TWO:  # what is subtracted is cut too; a bin is told by its middle
@@ -334,12 +334,17 @@ def _broken(requirement: Requirement, name: str, reading: Figure, pool: Pool | N
     return f"; {why}" if why else None
 
 
-def _held(limit: float, name: str, reading: Figure, pool: Pool | None, step: float) -> str:
-    """Why an upper limit is kept whatever the figure's own interval; empty where that is not sure. A count that must be
-    none is kept as far as was measured, as a largest sample below its limit is."""
-    if limit == 0 and reading.largest_count == 0:
-        high = reading.interval.high if reading.interval else NONE_SEEN / reading.runs
-        return f"none seen, so fewer than {high:.2g} a run (95 %)"
+def _held(requirement: Requirement, name: str, reading: Figure, pool: Pool | None, step: float) -> str:
+    """Why a limit is kept whatever the figure's own interval; empty where that is not sure. A count that is its limit
+    in every run keeps it as far as was measured, as a largest sample below it does."""
+    limit = requirement.limit.value
+    if reading.largest_count == reading.value == limit:
+        others = reading.interval.high - limit if reading.interval else NONE_SEEN / reading.runs
+        if limit == 0:
+            return f"none seen, so fewer than {others:.2g} a run (95 %)"
+        return f"{limit:,.0f} in every run, so another number in fewer than {100 * others:.0f} % of runs (95 %)"
+    if requirement.at_most is None:
+        return ""
     return certain_hold(pool, name, limit - max(step, pool.bin_width(limit))) if pool is not None else ""
 
 
